@@ -1,0 +1,274 @@
+"""Errors, sorted by whose fault they are.
+
+`ConfigError` is yours, at boot. `UsageError` is yours, at a call. `StoreError` is the database's; its `retryable` says
+whether the same call may be made again. Every text is a row of `TEXTS`: a stable code, one sentence on what happened,
+and what to do next. The page `docs/reference/errors.md` is drawn from that table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class SemelError(Exception):
+    """Any error that Semel raises. `code` is stable; `happened` and `remedy` are for people."""
+
+    def __init__(self, code: str, happened: str, remedy: str) -> None:
+        """Keep the three parts; the message is all of them."""
+        super().__init__(f"{code}: {happened}\n  {remedy}")
+        self.code = code
+        self.happened = happened
+        self.remedy = remedy
+
+
+class ConfigError(SemelError):
+    """The application is set up in a way that cannot be safe; it refuses to start."""
+
+
+class UsageError(SemelError):
+    """A call that cannot mean anything; nothing was written."""
+
+
+class StoreError(SemelError):
+    """The database could not do it. `retryable` says whether the same call may simply be made again.
+
+    `operation` is the operation id of a write whose outcome could not be learned in time; it is None otherwise.
+    """
+
+    retryable = False
+
+    def __init__(self, code: str, happened: str, remedy: str, *, operation: str | None = None) -> None:
+        """Keep the operation id beside the three parts."""
+        super().__init__(code, happened, remedy)
+        self.operation = operation
+
+
+class Conflicted(StoreError):
+    """Nothing was written, and the same work may be run again from its start."""
+
+    retryable = True
+
+
+class LockHeld(Conflicted):
+    """Somebody held the row longer than the wait was allowed to be; nothing was written."""
+
+
+class OutcomeUnknown(StoreError):
+    """The answer to a write or a COMMIT never came: it may have happened, or may still happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One row of the table of texts."""
+
+    kind: type[SemelError]
+    happened: str
+    remedy: str
+
+
+TEXTS: dict[str, Text] = {
+    "SEMEL-APP-1": Text(
+        UsageError,
+        "{verb} of a sync Semel was called inside a running event loop, which it would block.",
+        "Use AsyncSemel and await the verb, or call it from a thread: await asyncio.to_thread({verb}, …).",
+    ),
+    "SEMEL-APP-2": Text(
+        UsageError,
+        "This Semel was closed; its connections are gone.",
+        "Make a new one, or close it later.",
+    ),
+    "SEMEL-APP-3": Text(
+        ConfigError,
+        "The setting {setting} is {value!r}: {rule}.",
+        "Change {setting} where the Semel is made.",
+    ),
+    "SEMEL-DB-1": Text(
+        ConfigError,
+        "The database URL {url!r} cannot be used: {reason}.",
+        "Use sqlite:///file.db, postgresql://… (PostgreSQL 13 or newer) or mariadb://… (MariaDB 10.6 or newer).",
+    ),
+    "SEMEL-DB-2": Text(
+        ConfigError,
+        "The driver {driver!r} is not installed.",
+        "Install it with: pip install 'semel[{extra}]'.",
+    ),
+    "SEMEL-DB-3": Text(
+        ConfigError,
+        "The database server is {found}, and Semel needs {needed}.",
+        "Upgrade the server; older ones lack a guarantee that money code relies on.",
+    ),
+    "SEMEL-DB-4": Text(
+        ConfigError,
+        "This is a read-only standby, not the primary.",
+        "Point the URL at the primary; with libpq, add target_session_attrs=read-write.",
+    ),
+    "SEMEL-DB-5": Text(
+        ConfigError,
+        "The driver {driver} counts {counted} rows where {expected} matched.",
+        "Make the connection count matched rows (MySQL drivers: client flag FOUND_ROWS); Semel cannot guard a row without it.",
+    ),
+    "SEMEL-SCHEMA-1": Text(
+        ConfigError,
+        "Semel's own tables are missing here ({table} was not found).",
+        "Run: semel schema apply --db URL, or once.create_tables().",
+    ),
+    "SEMEL-SCHEMA-2": Text(
+        ConfigError,
+        "Semel's tables are at version {found} of part {part}, and this Semel needs version {needed}.",
+        "Run: semel schema apply --db URL, or review the SQL first: semel schema print --from {found}.",
+    ),
+    "SEMEL-SCHEMA-3": Text(
+        ConfigError,
+        "Semel's tables are at version {found} of part {part}, which is newer than this Semel ({needed}).",
+        "Upgrade Semel in this process; a newer one has changed the tables.",
+    ),
+    "SEMEL-SCHEMA-4": Text(
+        ConfigError,
+        "The table {table} lacks {missing}, although part {part} says it is at version {version}.",
+        "Compare it with: semel schema print, and restore what is missing before you start.",
+    ),
+    "SEMEL-TABLE-1": Text(
+        ConfigError,
+        "There is no table {table!r} in this database.",
+        "Create it, or correct the name given to once.table(…).",
+    ),
+    "SEMEL-TABLE-2": Text(
+        ConfigError,
+        "The table {table!r} has no column {column!r} for its {role}.",
+        "{remedy}",
+    ),
+    "SEMEL-TABLE-3": Text(
+        ConfigError,
+        "The version column {table}.{column} is {found}; it must be a whole number that is never NULL.",
+        "Change it to: {column} BIGINT NOT NULL DEFAULT 0.",
+    ),
+    "SEMEL-TABLE-4": Text(
+        ConfigError,
+        "{mapper} uses {table}.{column} as its version_id_col, so its own writes would fence Semel's claims out.",
+        "Give Semel a version column of its own: once.table({mapper}, version='semel_version').",
+    ),
+    "SEMEL-TABLE-5": Text(
+        ConfigError,
+        "The primary key of {table!r} is {found}; Semel finds a row by one column (int, str or UUID).",
+        "Add a unique id column and name it: once.table({table!r}, id='id').",
+    ),
+    "SEMEL-TABLE-6": Text(
+        ConfigError,
+        "The status column {table}.{column} has the type {found}, which Semel cannot read as a status.",
+        "Use text, an enum, or integers with status_values={{'pending': 0, …}}.",
+    ),
+    "SEMEL-TABLE-7": Text(
+        ConfigError,
+        "once.table(…) was given {given!r}, which is not a mapped class, a Table, or the name of a table.",
+        "Give the mapped class, its __table__, or the table's name as text.",
+    ),
+    "SEMEL-ROW-1": Text(
+        UsageError,
+        "There is no row {ids} in {table!r}.",
+        "Not committed yet? Commit first, or pass on= with the transaction that holds it.",
+    ),
+    "SEMEL-ROW-2": Text(
+        UsageError,
+        "{status!r} is not a status of {table}.{column}.",
+        "Its statuses are: {known}.",
+    ),
+    "SEMEL-ROW-3": Text(
+        UsageError,
+        "The id {id!r} does not fit {table}.{column}, which holds {expected}.",
+        "Pass an id of that kind.",
+    ),
+    "SEMEL-ROW-4": Text(
+        UsageError,
+        "The guard {guard!r} is not a column of {table!r}.",
+        "Its columns are: {known}. A column whose name is taken by an argument goes into where={{…}}.",
+    ),
+    "SEMEL-ROW-5": Text(
+        UsageError,
+        "{count} {what} in one call; the limit is {limit}.",
+        "{remedy}",
+    ),
+    "SEMEL-ON-1": Text(
+        UsageError,
+        "on= was given {given}, which Semel cannot join.",
+        "{verbs} joins: {known}.",
+    ),
+    "SEMEL-ON-2": Text(
+        UsageError,
+        "on= was given {given} without an open transaction, so the move and its journal would be separate commits.",
+        "{remedy}",
+    ),
+    "SEMEL-ON-3": Text(
+        UsageError,
+        "on= was given {given}, which belongs to {found}, but this Semel's database is {expected}.",
+        "Pass a handle of the same database that this Semel was made for.",
+    ),
+    "SEMEL-ON-4": Text(
+        UsageError,
+        "on= was given {given}, whose connection counts changed rows instead of matched rows.",
+        "Connect with the client flag FOUND_ROWS (SQLAlchemy and Django set it by themselves).",
+    ),
+    "SEMEL-ON-5": Text(
+        UsageError,
+        "on= was given {given}, whose transaction has already failed and can only be rolled back.",
+        "Roll it back, then run the whole transaction again.",
+    ),
+    "SEMEL-STORE-1": Text(
+        Conflicted,
+        "The database made this transaction give way ({reason}); nothing of it was written.",
+        "Run it again from its start.",
+    ),
+    "SEMEL-STORE-2": Text(
+        LockHeld,
+        "A row of {table!r} stayed locked for {seconds:g} s; nothing was written.",
+        "Look for a long transaction, most likely your own open one: commit it first, or pass it as on=.",
+    ),
+    "SEMEL-STORE-3": Text(
+        OutcomeUnknown,
+        "The answer to a write never came ({reason}), and what became of it could not be learned within {seconds:g} s.",
+        "Do not run it again blindly. Its operation id is {operation}: look it up in the journal when the database answers.",
+    ),
+    "SEMEL-STORE-4": Text(
+        Conflicted,
+        "The connection to the database was lost ({reason}); nothing was written.",
+        "Run it again; if it stays, see: semel doctor.",
+    ),
+    "SEMEL-STORE-5": Text(
+        StoreError,
+        "The database refused a statement ({reason}); nothing was written.",
+        "Mend what it names, then run it again.",
+    ),
+    "SEMEL-STORE-6": Text(
+        StoreError,
+        "The statement {statement} matched {counted} rows where {expected} were promised; it was rolled back.",
+        "Is the id column unique? Run: semel doctor.",
+    ),
+    "SEMEL-STORE-7": Text(
+        Conflicted,
+        "No connection came free within {seconds:g} s; all {limit} of them are in use, and nothing was written.",
+        "Raise connections_limit, or look for verbs that wait inside open transactions.",
+    ),
+    "SEMEL-STORE-8": Text(
+        Conflicted,
+        "The work gave way to others {attempts} times in {seconds:g} s ({reason}); nothing was written.",
+        "Run it again later; if it stays, the row is too contended or a transaction is stuck.",
+    ),
+    "SEMEL-CLI-1": Text(
+        UsageError,
+        "No database was named.",
+        "Pass --db URL, or --app module:name, or set SEMEL_APP, or [tool.semel] app in pyproject.toml.",
+    ),
+    "SEMEL-CLI-2": Text(
+        UsageError,
+        "The app {app!r} could not be loaded: {reason}.",
+        "Name it as module:name, where name is your Semel or AsyncSemel.",
+    ),
+}
+
+
+def error(code: str, /, *, operation: str | None = None, **facts: object) -> SemelError:
+    """Make the error of this code, its text filled in with the facts. The caller raises it."""
+    text = TEXTS[code]
+    happened, remedy = text.happened.format(operation=operation, **facts), text.remedy.format(operation=operation, **facts)
+    if issubclass(text.kind, StoreError):
+        return text.kind(code, happened, remedy, operation=operation)
+    return text.kind(code, happened, remedy)

@@ -1,0 +1,1 @@
+"""The performers: they answer the asks of a protocol for real."""

@@ -1,0 +1,1 @@
+"""The protocols: generators that decide, and hold the whole safety argument."""

@@ -1,0 +1,1 @@
+"""Every SQL statement, and all that is known about databases."""

@@ -1,0 +1,189 @@
+"""What differs between the databases: the only room with an `if` about them.
+
+A family is one SQL dialect with one set of guarantees. A driver is a Python package that speaks to a family. Statements
+are built per family and rendered per driver.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import sqlalchemy as sa
+
+from semel.errors import error
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL, Dialect
+
+Family: TypeAlias = Literal["postgresql", "mariadb", "sqlite"]
+
+LOCK_WAIT_SECONDS = 5
+"""How long a statement may wait for a row: longer than any sane short transaction, shorter than an HTTP client's patience."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyFacts:
+    """One row of the table of families."""
+
+    needs: str
+    oldest: tuple[int, ...]
+    sync_driver: str
+    async_driver: str
+    extra: str
+    now: str
+    one_statement: bool
+
+
+FAMILIES: dict[Family, FamilyFacts] = {
+    "postgresql": FamilyFacts(
+        needs="PostgreSQL 13 or newer",
+        oldest=(13,),
+        sync_driver="postgresql+psycopg",
+        async_driver="postgresql+asyncpg",
+        extra="postgres",
+        # clock_timestamp() moves on inside a transaction; now() stands still at its start.
+        now="CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
+        one_statement=True,
+    ),
+    "mariadb": FamilyFacts(
+        needs="MariaDB 10.6 or newer",
+        oldest=(10, 6),
+        sync_driver="mysql+pymysql",
+        async_driver="mysql+asyncmy",
+        extra="mysql",
+        # SYSDATE(6) moves on inside a transaction; UNIX_TIMESTAMP makes it independent of the connection's time zone.
+        now="CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)",
+        one_statement=False,
+    ),
+    "sqlite": FamilyFacts(
+        needs="SQLite 3.37 or newer",
+        oldest=(3, 37),
+        sync_driver="sqlite+pysqlite",
+        async_driver="sqlite+pysqlite",
+        extra="",
+        # unixepoch('subsec') is NULL before 3.42, so the seconds and the milliseconds are read apart from one 'now'.
+        now="(CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)",
+        one_statement=False,
+    ),
+}
+
+_NAMES: dict[str, Family] = {"postgresql": "postgresql", "postgres": "postgresql", "mariadb": "mariadb", "mysql": "mariadb", "sqlite": "sqlite"}
+
+
+def read_family(url: URL) -> Family:
+    """Answer the family that a database URL names."""
+    name = url.drivername.split("+")[0]
+    if name not in _NAMES:
+        raise error("SEMEL-DB-1", url=url.render_as_string(hide_password=True), reason=f"{name!r} is not a database Semel knows")
+    return _NAMES[name]
+
+
+def family_of(dialect: Dialect) -> Family:
+    """Answer the family of a SQLAlchemy dialect."""
+    if dialect.name not in _NAMES:
+        raise error("SEMEL-DB-1", url=dialect.name, reason="it is not a database Semel knows")
+    return _NAMES[dialect.name]
+
+
+def now_microseconds(family: Family, offset_table: str | None = None) -> sa.ColumnElement[int]:
+    """Make the expression of the database's clock. Only tests name an offset table; it moves their time."""
+    text = FAMILIES[family].now
+    if offset_table is not None:
+        text = f"({text} + (SELECT offset_us FROM {offset_table}))"  # noqa: S608 - a name from Semel's own test room
+    return sa.literal_column(text, sa.BigInteger)
+
+
+def bounded_lock(select: sa.Select[Any], family: Family) -> sa.Select[Any]:
+    """Make a SELECT lock its rows, waiting a bounded time inside the statement (PostgreSQL: see `lock_bound`)."""
+    if family == "mariadb":
+        return select.suffix_with(sa.text(f"FOR UPDATE WAIT {LOCK_WAIT_SECONDS}"))
+    return select.with_for_update()  # SQLite renders nothing: BEGIN IMMEDIATE already holds the only write lock.
+
+
+def lock_bound() -> sa.CTE:
+    """Make PostgreSQL's bound on lock waits, local to the one statement that holds it.
+
+    A session-wide SET would leak to other clients behind a transaction pooler. A transaction-local set_config in an
+    autocommit statement ends with that statement. It is never used on a borrowed handle, whose transaction goes on.
+    """
+    return sa.select(sa.func.set_config("lock_timeout", f"{LOCK_WAIT_SECONDS}s", sa.true()).label("lock_bound")).cte("bounded")
+
+
+class Fault(Enum):
+    """What a database error means for the work that met it."""
+
+    GAVE_WAY = "serialization or deadlock: the transaction was rolled back, run it again"
+    LOCKED = "somebody held a row too long"
+    LOST = "the connection died: a write or COMMIT under way is unknown"
+    TURNED_AWAY = "a definite no from a server that is not (or no longer) able to write: use another connection"
+    FINAL = "anything else: the statement is at fault"
+
+
+_SQLSTATES = {
+    "40001": Fault.GAVE_WAY,
+    "40P01": Fault.GAVE_WAY,
+    "55P03": Fault.LOCKED,
+    "25006": Fault.TURNED_AWAY,  # read_only_sql_transaction: demoted to a standby
+    "57P03": Fault.TURNED_AWAY,  # cannot_connect_now: starting up or in recovery
+    "53300": Fault.TURNED_AWAY,  # too_many_connections
+    "40003": Fault.LOST,  # statement_completion_unknown
+    "57P01": Fault.LOST,  # admin_shutdown: the answer to what ran is not coming
+    "57P02": Fault.LOST,  # crash_shutdown
+    "57P05": Fault.LOST,  # idle_session_timeout
+}
+_MYSQL_ERRORS = {
+    1213: Fault.GAVE_WAY,  # deadlock, also Galera's certification failure at COMMIT
+    1020: Fault.GAVE_WAY,  # record has changed since last read (snapshot isolation)
+    1205: Fault.LOCKED,  # lock wait timeout: rolls back one statement only, so the performer rolls back the rest
+    1290: Fault.TURNED_AWAY,  # --read-only
+    1836: Fault.TURNED_AWAY,  # running in read-only mode
+    1040: Fault.TURNED_AWAY,  # too many connections
+    1047: Fault.TURNED_AWAY,  # a Galera node that has not joined
+    1053: Fault.LOST,  # server shutdown in progress
+    1152: Fault.LOST,  # aborted connection
+    1927: Fault.LOST,  # connection was killed
+    2006: Fault.LOST,  # server has gone away
+    2013: Fault.LOST,  # lost connection during query
+    2014: Fault.LOST,  # commands out of sync: an earlier answer was not read
+    2055: Fault.LOST,  # lost connection at a system call
+}
+_SQLITE_BUSY_SNAPSHOT = 517
+
+
+def classify(problem: BaseException) -> Fault:
+    """Answer what a driver's error means, whichever driver raised it and whoever wrapped it."""
+    seen: BaseException | None = problem
+    for _ in range(4):  # SQLAlchemy wraps once, its asyncpg adapter twice, Django once
+        if seen is None:
+            break
+        fault = _classify_one(seen)
+        if fault is not None:
+            return fault
+        seen = getattr(seen, "orig", None) or seen.__cause__
+    return Fault.FINAL
+
+
+def _classify_one(problem: BaseException) -> Fault | None:
+    code = getattr(problem, "sqlite_errorcode", None)
+    if isinstance(code, int):
+        return Fault.GAVE_WAY if code == _SQLITE_BUSY_SNAPSHOT else Fault.LOCKED if code & 0xFF in (5, 6) else Fault.FINAL
+    state = getattr(problem, "sqlstate", None)
+    if isinstance(state, str):
+        return Fault.LOST if state.startswith("08") else _SQLSTATES.get(state, Fault.FINAL)
+    if isinstance(problem, OSError | EOFError):
+        return Fault.LOST
+    number = problem.args[0] if problem.args else None
+    if isinstance(number, int) and type(problem).__module__.split(".")[0] in ("pymysql", "asyncmy", "MySQLdb"):
+        # 0 and 2003 are what the MySQL drivers raise on a socket that died under them or never opened.
+        return Fault.LOST if number in (0, 2003) else _MYSQL_ERRORS.get(number, Fault.FINAL)
+    if type(problem).__name__ in ("OperationalError", "InterfaceError", "InternalClientError") and _says_lost(problem):
+        return Fault.LOST
+    return None
+
+
+def _says_lost(problem: BaseException) -> bool:
+    """Recognise the errors that carry no code, because the client made them up when its socket died."""
+    words = str(problem).lower()
+    return any(sign in words for sign in ("connection", "closed", "ssl", "eof", "timeout"))

@@ -1,0 +1,1 @@
+"""What the user declares, read and checked without a database."""
