@@ -1,0 +1,1 @@
+"""The digital media store: an application built on Semel's public names."""
