@@ -5,9 +5,9 @@ itself. A performer answers for real (sync, async), or kills, interleaves and fo
 
 Theory of operation
 - `Fetch` and `Execute` outside `Together` are one autocommit statement each; inside it they share its transaction.
-- A database error arrives in the protocol as a `StoreError` thrown at the ask that met it. Three kinds matter there:
-  `Conflicted` (nothing was written, run it again), `OutcomeUnknown` (the answer to a write or a COMMIT never came: it must
-  be resolved by its operation id), and anything else (final).
+- A database error arrives in the protocol as a `StoreError` thrown at the ask that met it. Three kinds matter:
+  `ConflictedError` (nothing was written, run it again), `OutcomeUnknownError` (the answer to a write or a COMMIT never came: it
+  must be resolved by its operation id), and anything else (final).
 - The performer has rolled back before it throws, so a protocol never sees a half-done transaction.
 """
 

@@ -17,7 +17,9 @@ MICROSECONDS = 1_000_000
 class Clock(Protocol):
     """What a performer needs to know about time: a monotonic reading, and two ways to let time pass."""
 
-    offset_table: str | None
+    @property
+    def offset_table(self) -> str | None:
+        """The table that holds an offset to the database's clock; only tests have one."""
 
     def tick(self) -> float:
         """Answer the local monotonic clock in seconds."""

@@ -32,28 +32,32 @@ class UsageError(SemelError):
 class StoreError(SemelError):
     """The database could not do it. `retryable` says whether the same call may simply be made again.
 
-    `operation` is the operation id of a write whose outcome could not be learned in time; it is None otherwise.
+    `operation` is the operation id of a write whose outcome could not be learned in time; it is None otherwise. `reason` is
+    what the driver said, in short.
     """
 
     retryable = False
 
-    def __init__(self, code: str, happened: str, remedy: str, *, operation: str | None = None) -> None:
-        """Keep the operation id beside the three parts."""
+    def __init__(
+        self, code: str, happened: str, remedy: str, *, operation: str | None = None, reason: str = ""
+    ) -> None:
+        """Keep the operation id and the driver's words beside the three parts."""
         super().__init__(code, happened, remedy)
         self.operation = operation
+        self.reason = reason
 
 
-class Conflicted(StoreError):
+class ConflictedError(StoreError):
     """Nothing was written, and the same work may be run again from its start."""
 
     retryable = True
 
 
-class LockHeld(Conflicted):
+class LockHeldError(ConflictedError):
     """Somebody held the row longer than the wait was allowed to be; nothing was written."""
 
 
-class OutcomeUnknown(StoreError):
+class OutcomeUnknownError(StoreError):
     """The answer to a write or a COMMIT never came: it may have happened, or may still happen."""
 
 
@@ -187,6 +191,11 @@ TEXTS: dict[str, Text] = {
         "{count} {what} in one call; the limit is {limit}.",
         "{remedy}",
     ),
+    "SEMEL-ROW-6": Text(
+        UsageError,
+        "by= was given {by!r}; a requester is named by 1 to {limit} characters.",
+        "Name a role (admin, customer, cron), not a person: the journal keeps it.",
+    ),
     "SEMEL-ON-1": Text(
         UsageError,
         "on= was given {given}, which Semel cannot join.",
@@ -213,22 +222,22 @@ TEXTS: dict[str, Text] = {
         "Roll it back, then run the whole transaction again.",
     ),
     "SEMEL-STORE-1": Text(
-        Conflicted,
+        ConflictedError,
         "The database made this transaction give way ({reason}); nothing of it was written.",
         "Run it again from its start.",
     ),
     "SEMEL-STORE-2": Text(
-        LockHeld,
-        "A row of {table!r} stayed locked for {seconds:g} s; nothing was written.",
+        LockHeldError,
+        "The row stayed locked for {seconds:g} s ({reason}); nothing was written.",
         "Look for a long transaction, most likely your own open one: commit it first, or pass it as on=.",
     ),
     "SEMEL-STORE-3": Text(
-        OutcomeUnknown,
+        OutcomeUnknownError,
         "The answer to a write never came ({reason}), and what became of it could not be learned within {seconds:g} s.",
         "Do not run it again blindly. Its operation id is {operation}: look it up in the journal when the database answers.",
     ),
     "SEMEL-STORE-4": Text(
-        Conflicted,
+        ConflictedError,
         "The connection to the database was lost ({reason}); nothing was written.",
         "Run it again; if it stays, see: semel doctor.",
     ),
@@ -239,18 +248,38 @@ TEXTS: dict[str, Text] = {
     ),
     "SEMEL-STORE-6": Text(
         StoreError,
-        "The statement {statement} matched {counted} rows where {expected} were promised; it was rolled back.",
+        "The statement {statement} matched {counted} rows where {expected} were promised.",
         "Is the id column unique? Run: semel doctor.",
     ),
     "SEMEL-STORE-7": Text(
-        Conflicted,
+        ConflictedError,
         "No connection came free within {seconds:g} s; all {limit} of them are in use, and nothing was written.",
         "Raise connections_limit, or look for verbs that wait inside open transactions.",
     ),
     "SEMEL-STORE-8": Text(
-        Conflicted,
+        ConflictedError,
         "The work gave way to others {attempts} times in {seconds:g} s ({reason}); nothing was written.",
         "Run it again later; if it stays, the row is too contended or a transaction is stuck.",
+    ),
+    "SEMEL-STORE-9": Text(
+        UsageError,
+        "This thread already holds SQLite's only writing connection, in a verb that has not returned.",
+        "Call the other verb before or after it, or pass the open transaction as on=.",
+    ),
+    "SEMEL-FLOW-1": Text(
+        ConfigError,
+        "The workflow files have problems ({count}):\n{problems}",
+        "Mend them there, and check again with: semel check FILES…",
+    ),
+    "SEMEL-FLOW-2": Text(
+        ConfigError,
+        "Rows could be stuck for ever, because nobody covers these claims:\n{claims}",
+        "Add to the module that owes the cover: {lines}, and name the module in modules=[…] so that it is imported.",
+    ),
+    "SEMEL-FLOW-3": Text(
+        UsageError,
+        "A workflow cannot be drawn as {given!r}.",
+        "Choose one of: {known}.",
     ),
     "SEMEL-CLI-1": Text(
         UsageError,
@@ -268,7 +297,10 @@ TEXTS: dict[str, Text] = {
 def error(code: str, /, *, operation: str | None = None, **facts: object) -> SemelError:
     """Make the error of this code, its text filled in with the facts. The caller raises it."""
     text = TEXTS[code]
-    happened, remedy = text.happened.format(operation=operation, **facts), text.remedy.format(operation=operation, **facts)
+    happened, remedy = (
+        text.happened.format(operation=operation, **facts),
+        text.remedy.format(operation=operation, **facts),
+    )
     if issubclass(text.kind, StoreError):
-        return text.kind(code, happened, remedy, operation=operation)
+        return text.kind(code, happened, remedy, operation=operation, reason=str(facts.get("reason", "")))
     return text.kind(code, happened, remedy)

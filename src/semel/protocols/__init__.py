@@ -1,1 +1,1 @@
-"""The protocols: generators that decide, and hold the whole safety argument."""
+"""The whole safety argument: generators that decide, and ask for everything else."""

@@ -6,8 +6,10 @@ are built per family and rendered per driver.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import sqlalchemy as sa
@@ -50,8 +52,8 @@ FAMILIES: dict[Family, FamilyFacts] = {
     "mariadb": FamilyFacts(
         needs="MariaDB 10.6 or newer",
         oldest=(10, 6),
-        sync_driver="mysql+pymysql",
-        async_driver="mysql+asyncmy",
+        sync_driver="mariadb+pymysql",
+        async_driver="mariadb+asyncmy",
         extra="mysql",
         # SYSDATE(6) moves on inside a transaction; UNIX_TIMESTAMP makes it independent of the connection's time zone.
         now="CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED)",
@@ -69,14 +71,22 @@ FAMILIES: dict[Family, FamilyFacts] = {
     ),
 }
 
-_NAMES: dict[str, Family] = {"postgresql": "postgresql", "postgres": "postgresql", "mariadb": "mariadb", "mysql": "mariadb", "sqlite": "sqlite"}
+_NAMES: dict[str, Family] = {
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+    "mariadb": "mariadb",
+    "mysql": "mariadb",
+    "sqlite": "sqlite",
+}
 
 
 def read_family(url: URL) -> Family:
     """Answer the family that a database URL names."""
     name = url.drivername.split("+")[0]
     if name not in _NAMES:
-        raise error("SEMEL-DB-1", url=url.render_as_string(hide_password=True), reason=f"{name!r} is not a database Semel knows")
+        raise error(
+            "SEMEL-DB-1", url=url.render_as_string(hide_password=True), reason=f"{name!r} is not a database Semel knows"
+        )
     return _NAMES[name]
 
 
@@ -85,6 +95,32 @@ def family_of(dialect: Dialect) -> Family:
     if dialect.name not in _NAMES:
         raise error("SEMEL-DB-1", url=dialect.name, reason="it is not a database Semel knows")
     return _NAMES[dialect.name]
+
+
+@cache
+def make_dialect(drivername: str, paramstyle: str | None = None) -> Dialect:
+    """Answer the SQLAlchemy dialect that renders for a driver; making one imports no driver."""
+    kind: Any = sa.make_url(f"{drivername}://").get_dialect()
+    made: Dialect = kind(paramstyle=paramstyle) if paramstyle else kind()
+    return made
+
+
+DIALECTS: dict[str, Callable[[], tuple[Family, Dialect]]] = {
+    "psycopg": lambda: ("postgresql", make_dialect("postgresql+psycopg")),
+    "asyncpg": lambda: ("postgresql", make_dialect("postgresql+asyncpg")),
+    "pymysql": lambda: ("mariadb", make_dialect("mariadb+pymysql")),
+    "asyncmy": lambda: ("mariadb", make_dialect("mariadb+asyncmy")),
+    "sqlite3": lambda: ("sqlite", make_dialect("sqlite+pysqlite")),
+    "aiosqlite": lambda: ("sqlite", make_dialect("sqlite+pysqlite")),
+}
+"""How statements are rendered for a raw connection, by the package it comes from."""
+
+DJANGO_DIALECTS: dict[str, Callable[[], tuple[Family, Dialect]]] = {
+    "postgresql": lambda: ("postgresql", make_dialect("postgresql+psycopg", "format")),
+    "mysql": lambda: ("mariadb", make_dialect("mariadb+pymysql", "format")),
+    "sqlite": lambda: ("sqlite", make_dialect("sqlite+pysqlite", "format")),
+}
+"""The same by what Django calls the vendor; Django takes %s whatever the driver takes."""
 
 
 def now_microseconds(family: Family, offset_table: str | None = None) -> sa.ColumnElement[int]:
@@ -102,13 +138,24 @@ def bounded_lock(select: sa.Select[Any], family: Family) -> sa.Select[Any]:
     return select.with_for_update()  # SQLite renders nothing: BEGIN IMMEDIATE already holds the only write lock.
 
 
-def lock_bound() -> sa.CTE:
-    """Make PostgreSQL's bound on lock waits, local to the one statement that holds it.
+_LOCK_TIMEOUT: sa.ColumnElement[str] = sa.literal_column("'lock_timeout'")
 
-    A session-wide SET would leak to other clients behind a transaction pooler. A transaction-local set_config in an
-    autocommit statement ends with that statement. It is never used on a borrowed handle, whose transaction goes on.
+
+def lock_bound() -> sa.CTE:
+    """Make PostgreSQL's bound on lock waits, for the one statement that holds it.
+
+    A session-wide SET would leak to other clients behind a transaction pooler, and a transaction-local one would stay in
+    a borrowed transaction; `lock_unbound` puts back what was there. A statement that fails in between takes its
+    transaction, and so the bound, with it.
     """
-    return sa.select(sa.func.set_config("lock_timeout", f"{LOCK_WAIT_SECONDS}s", sa.true()).label("lock_bound")).cte("bounded")
+    before = sa.func.current_setting(_LOCK_TIMEOUT).label("before")
+    bound = sa.func.set_config(_LOCK_TIMEOUT, sa.literal_column(f"'{LOCK_WAIT_SECONDS}s'"), sa.true()).label("bound")
+    return sa.select(before, bound).cte("bounded")
+
+
+def lock_unbound(bounded: sa.CTE) -> sa.Label[str]:
+    """Make the end of `lock_bound`: the last column of the same statement, read when every lock is held."""
+    return sa.func.set_config(_LOCK_TIMEOUT, bounded.c.before, sa.true()).label("unbound")
 
 
 class Fault(Enum):
@@ -118,12 +165,14 @@ class Fault(Enum):
     LOCKED = "somebody held a row too long"
     LOST = "the connection died: a write or COMMIT under way is unknown"
     TURNED_AWAY = "a definite no from a server that is not (or no longer) able to write: use another connection"
+    POISONED = "an earlier error of the same transaction was not rolled back"
     FINAL = "anything else: the statement is at fault"
 
 
 _SQLSTATES = {
     "40001": Fault.GAVE_WAY,
     "40P01": Fault.GAVE_WAY,
+    "25P02": Fault.POISONED,  # in_failed_sql_transaction
     "55P03": Fault.LOCKED,
     "25006": Fault.TURNED_AWAY,  # read_only_sql_transaction: demoted to a standby
     "57P03": Fault.TURNED_AWAY,  # cannot_connect_now: starting up or in recovery
@@ -150,6 +199,11 @@ _MYSQL_ERRORS = {
     2055: Fault.LOST,  # lost connection at a system call
 }
 _SQLITE_BUSY_SNAPSHOT = 517
+_SQLITE_ERRORS = {
+    5: Fault.LOCKED,  # SQLITE_BUSY
+    6: Fault.LOCKED,  # SQLITE_LOCKED
+    10: Fault.LOST,  # SQLITE_IOERR: what reached the disk is known only when it is read again
+}
 
 
 def classify(problem: BaseException) -> Fault:
@@ -168,7 +222,7 @@ def classify(problem: BaseException) -> Fault:
 def _classify_one(problem: BaseException) -> Fault | None:
     code = getattr(problem, "sqlite_errorcode", None)
     if isinstance(code, int):
-        return Fault.GAVE_WAY if code == _SQLITE_BUSY_SNAPSHOT else Fault.LOCKED if code & 0xFF in (5, 6) else Fault.FINAL
+        return Fault.GAVE_WAY if code == _SQLITE_BUSY_SNAPSHOT else _SQLITE_ERRORS.get(code & 0xFF, Fault.FINAL)
     state = getattr(problem, "sqlstate", None)
     if isinstance(state, str):
         return Fault.LOST if state.startswith("08") else _SQLSTATES.get(state, Fault.FINAL)

@@ -25,23 +25,23 @@ class Rendered:
     """A statement as one driver receives it."""
 
     text: str
-    order: tuple[str, ...] | None  # None: the driver takes parameters by name
-    names: tuple[str, ...]
-    writers: Mapping[str, Processor]
+    by_name: bool
+    slots: tuple[tuple[str, str, Processor | None], ...]  # name in the text, name in `params`, how the driver wants it
     readers: tuple[Processor | None, ...]
 
     def bind(self, params: Mapping[str, object]) -> Any:
-        """Answer the parameters as the driver takes them."""
-        writers = self.writers
-        if self.order is None:
-            return {name: writers[name](params[name]) if name in writers else params[name] for name in self.names}
-        return tuple(writers[name](params[name]) if name in writers else params[name] for name in self.order)
+        """Answer the parameters as the driver takes them: by name, or in the order of the text."""
+        if self.by_name:
+            return {name: write(params[given]) if write else params[given] for name, given, write in self.slots}
+        return tuple([write(params[given]) if write else params[given] for _, given, write in self.slots])
 
     def read(self, rows: Sequence[Sequence[Any]]) -> list[Row]:
         """Answer the driver's rows as plain tuples of Python values."""
         if not any(self.readers):
             return [tuple(row) for row in rows]
-        return [tuple(read(value) if read else value for read, value in zip(self.readers, row, strict=True)) for row in rows]
+        return [
+            tuple(read(value) if read else value for read, value in zip(self.readers, row, strict=True)) for row in rows
+        ]
 
 
 class Statement:
@@ -69,21 +69,47 @@ class Statement:
 
 def _render(construct: Any, dialect: Dialect) -> Rendered:
     compiled = construct.compile(dialect=dialect)
-    writers = {}
-    for name, bind in compiled.binds.items():
-        writer = bind.type.dialect_impl(dialect).bind_processor(dialect)
-        if writer is not None:
-            writers[name] = writer
-    columns = getattr(construct, "selected_columns", ()) if construct.is_select else getattr(construct, "returning_columns", ())
-    readers = tuple(_reader(column.type, dialect) for column in columns)
-    order = tuple(compiled.positiontup) if compiled.positional else None
-    return Rendered(text=str(compiled), order=order, names=tuple(compiled.binds), writers=writers, readers=readers)
+    names = compiled.positiontup if compiled.positional else compiled.bind_names.values()
+    slots = tuple((name, name.removeprefix(_PREFIX), _writer(compiled.binds[name], dialect)) for name in names)
+    assert all(name.startswith(_PREFIX) for name, _, _ in slots), (
+        f"a value was built into the statement as a parameter: {slots}"
+    )
+    readers = tuple(_reader(column.type, dialect) for column in _answered_columns(construct))
+    return Rendered(text=str(compiled), by_name=not compiled.positional, slots=slots, readers=readers)
+
+
+def _answered_columns(construct: Any) -> Sequence[Any]:
+    if construct.is_select:
+        return tuple(construct.selected_columns)
+    return tuple(construct.exported_columns) if construct.is_dml and construct._returning else ()  # noqa: SLF001 - has no public name
+
+
+def _writer(parameter: sa.BindParameter[Any], dialect: Dialect) -> Processor | None:
+    return parameter.type.dialect_impl(dialect).bind_processor(dialect)
 
 
 def _reader(kind: sa.types.TypeEngine[Any], dialect: Dialect) -> Processor | None:
     return kind.dialect_impl(dialect).result_processor(dialect, None)
 
 
+_PREFIX = "s_"
+
+
 def bind(name: str, kind: Any) -> sa.BindParameter[Any]:
     """Make a named parameter. The prefix keeps it apart from the user's column names, which SQLAlchemy reserves."""
-    return sa.bindparam("s_" + name, type_=kind)
+    return sa.bindparam(_PREFIX + name, type_=kind)
+
+
+ZERO: sa.ColumnElement[int] = sa.literal_column("0", sa.BigInteger)
+ONE: sa.ColumnElement[int] = sa.literal_column("1", sa.BigInteger)
+
+
+def text_constant(word: str) -> sa.ColumnElement[str]:
+    """Make a word of Semel's own part of the statement's text."""
+    assert word.replace("_", "").isalnum(), word
+    return sa.literal_column(f"'{word}'", sa.String)
+
+
+def named(params: Mapping[str, object]) -> dict[str, object]:
+    """Answer the parameters under the names that SQLAlchemy knows them by."""
+    return {_PREFIX + name: value for name, value in params.items()}

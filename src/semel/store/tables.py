@@ -20,7 +20,11 @@ IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}\Z")
 ROW_ID_CHARACTERS = 190
 """A row's id as text: 190 utf8mb4 characters fit into one index of old MariaDB row formats too."""
 
-NAME_CHARACTERS = 190
+NAME_CHARACTERS = 100
+"""Names of workflows, tables, steps and statuses: five of them and a row id fit into MariaDB's 3,072 bytes of one index."""
+
+PARTS = ("core",)
+"""The parts that exist, in the order in which they are made."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,21 @@ class OwnTables:
         """Refuse names that would have to be quoted: they end up in SQL that people paste."""
         for setting, value in (("prefix", self.prefix), ("schema", self.schema)):
             if value is not None and not IDENTIFIER.match(value):
-                raise error("SEMEL-APP-3", setting=setting, value=value, rule="it must be a plain SQL name of at most 40 characters")
+                raise error(
+                    "SEMEL-APP-3",
+                    setting=setting,
+                    value=value,
+                    rule="it must be a plain SQL name of at most 40 characters",
+                )
 
     @cached_property
     def metadata(self) -> sa.MetaData:
         """Hold the tables of this prefix apart from the user's."""
         return sa.MetaData(schema=self.schema)
+
+    def named(self, name: str) -> str:
+        """Answer how a table of ours is written in SQL."""
+        return f"{self.schema}.{self.prefix}{name}" if self.schema else self.prefix + name
 
     def _table(self, name: str, *columns: sa.Column[object]) -> sa.Table:
         return sa.Table(self.prefix + name, self.metadata, *columns)
@@ -55,20 +68,95 @@ class OwnTables:
         return self._table(
             "journal",
             _text("operation_id", length=32, primary_key=True),
-            sa.Column("ordinal", sa.Integer, primary_key=True, autoincrement=False),
+            _whole("ordinal", primary_key=True),
             _text("kind", length=16),
             _text("entity"),
             _text("row_id", length=ROW_ID_CHARACTERS),
             _text("from_status"),
             _text("to_status"),
-            sa.Column("version", sa.BigInteger),
+            _whole("version"),
             _text("workflow"),
             _text("step_key"),
             _text("requester"),
-            sa.Column("detail", sa.Text),
-            sa.Column("at_us", sa.BigInteger),
+            _text("detail", length=None),
+            _whole("at_us"),
         )
 
+    @cached_property
+    def claims(self) -> sa.Table:
+        """What a row's claim is; kept after its finish, because it carries the pass."""
+        return self._table(
+            "claims",
+            _text("workflow", primary_key=True),
+            _text("entity", primary_key=True),
+            _text("row_id", length=ROW_ID_CHARACTERS, primary_key=True),
+            _text("step_key", primary_key=True),
+            _text("status", primary_key=True),
+            _whole("held"),
+            _whole("fence"),
+            _text("claim_status"),
+            _text("back_to"),
+            _text("requester"),
+            _text("input", length=None),
+            _text("recovery", length=16),
+            _text("owner"),
+            _whole("lease_us"),
+            _whole("beats"),
+            _whole("resumes"),
+            _whole("next_look_us"),
+            _text("review", length=None),
+            _text("request", length=64),
+            _whole("pass_number"),
+            _text("workflow_hash", length=64),
+            _whole("claimed_us"),
+        )
 
-def _text(name: str, *, length: int = NAME_CHARACTERS, primary_key: bool = False) -> sa.Column[object]:
-    return sa.Column(name, sa.String(length), primary_key=primary_key)
+    @cached_property
+    def outbox(self) -> sa.Table:
+        """After-effects, recorded with their transition and delivered after its commit."""
+        return self._table(
+            "outbox",
+            _text("effect_id", length=32, primary_key=True),
+            _text("name"),
+            _text("entity"),
+            _text("row_id", length=ROW_ID_CHARACTERS),
+            _whole("version"),
+            _whole("ordinal"),
+            _text("payload", length=None),
+            _text("state", length=16),
+            _text("owner"),
+            _whole("beats"),
+            _whole("lease_us"),
+            _whole("attempts"),
+            _whole("next_look_us"),
+            _text("problem", length=None),
+            _whole("recorded_us"),
+            _whole("delivered_us"),
+        )
+
+    @cached_property
+    def keepers(self) -> sa.Table:
+        """The keepers that have run, each with its last look: one that stopped shows."""
+        return self._table(
+            "keepers",
+            _text("keeper_id", length=64, primary_key=True),
+            _text("duty", length=16, primary_key=True),
+            _whole("started_us"),
+            _whole("looked_us"),
+            _whole("beats"),
+            _whole("done"),
+            _text("problem", length=None),
+        )
+
+    @cached_property
+    def core(self) -> tuple[sa.Table, ...]:
+        """All tables of the part, in the order in which they are made."""
+        return (self.meta, self.journal, self.claims, self.outbox, self.keepers)
+
+
+def _text(name: str, *, length: int | None = NAME_CHARACTERS, primary_key: bool = False) -> sa.Column[object]:
+    return sa.Column(name, sa.Text() if length is None else sa.String(length), primary_key=primary_key)
+
+
+def _whole(name: str, *, primary_key: bool = False) -> sa.Column[object]:
+    return sa.Column(name, sa.BigInteger, primary_key=primary_key, autoincrement=False)

@@ -1,0 +1,110 @@
+"""The async performers: a step is awaited.
+
+SQLite has no sockets to wait on, so its work is done on one thread: a whole transaction is one hop there and back, because
+a hop costs as much as several statements.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from semel.asks import Asking, Wait
+from semel.clock import Clock
+from semel.errors import StoreError
+from semel.performers.conduct import JoinedConductor, OwnConductor, Steps
+from semel.performers.pool import AsyncPool, Pool
+from semel.performers.sync import take_steps
+from semel.performers.wires.wire import Wire
+
+Answer = TypeVar("Answer")
+
+
+async def take_steps_async(steps: Steps[Answer]) -> Answer:
+    """Await every step and send its answer back, until the conductor is done."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                reply = await step()
+            except BaseException as problem:  # noqa: BLE001 - the conductor decides about every one
+                step = steps.throw(problem)
+            else:
+                step = steps.send(reply)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+class AsyncPerformer:
+    """Performs protocols over own connections, in the running event loop."""
+
+    def __init__(self, wire: Wire, clock: Clock, read_clock: Any, connections_limit: int) -> None:
+        """Open nothing yet."""
+        self.pool = AsyncPool(wire, connections_limit)
+        self.conductor = OwnConductor(wire, clock, read_clock, self.pool)
+
+    async def perform(self, protocol: Asking[Answer]) -> Answer:
+        """Answer what the protocol answers."""
+        return await take_steps_async(self.conductor.conduct(protocol))
+
+    async def perform_on(self, wire: Wire, handle: Any, protocol: Asking[Answer]) -> Answer:
+        """Answer what the protocol answers in the transaction of a borrowed handle."""
+        return await take_steps_async(
+            JoinedConductor(wire, self.conductor.clock, self.conductor.read_clock, handle).conduct(protocol)
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.pool.close()
+
+
+class ThreadPerformer:
+    """Performs protocols over SQLite on one thread, without blocking the event loop."""
+
+    def __init__(self, wire: Wire, clock: Clock, read_clock: Any) -> None:
+        """Start no thread yet."""
+        self.pool = Pool(wire, 1)
+        self.conductor = OwnConductor(wire, clock, read_clock, self.pool)
+        self._thread: ThreadPoolExecutor | None = None
+        self._home: int | None = None
+
+    async def perform(self, protocol: Asking[Answer]) -> Answer:
+        """Answer what the protocol answers: waits are awaited here, everything else happens on the thread."""
+        reply: Any = None
+        problem: StoreError | None = None
+        while True:
+            try:
+                ask = protocol.send(reply) if problem is None else protocol.throw(problem)
+            except StopIteration as stop:
+                return stop.value  # type: ignore[no-any-return]
+            reply, problem = None, None
+            try:
+                if isinstance(ask, Wait):
+                    await self.conductor.clock.wait_async(ask.seconds)
+                else:
+                    reply = await self._on_thread(self.conductor.answer(ask))
+            except StoreError as trouble:
+                problem = trouble
+
+    async def _on_thread(self, steps: Steps[Any]) -> Any:
+        """Run steps on the thread. A cancelled caller leaves, but the transaction ends by itself first."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor(), take_steps, steps)
+
+    def _executor(self) -> ThreadPoolExecutor:
+        if self._thread is None or self._home != os.getpid():
+            self._thread, self._home = ThreadPoolExecutor(max_workers=1, thread_name_prefix="semel-sqlite"), os.getpid()
+        return self._thread
+
+    async def perform_on(self, wire: Wire, handle: Any, protocol: Asking[Answer]) -> Answer:
+        """Answer what the protocol answers in the transaction of a borrowed handle."""
+        return await take_steps_async(
+            JoinedConductor(wire, self.conductor.clock, self.conductor.read_clock, handle).conduct(protocol)
+        )
+
+    def close(self) -> None:
+        """Close the connection and let the thread end."""
+        self.pool.close()
+        if self._thread is not None:
+            self._thread.shutdown(wait=False)

@@ -1,0 +1,38 @@
+"""The types of handles that `on=` takes, for type checkers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    import aiosqlite
+    import asyncmy.connection
+    import asyncpg
+    import asyncpg.pool
+    import psycopg
+    import pymysql.connections
+    import sqlalchemy as sa
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, async_scoped_session
+    from sqlalchemy.orm import Session, scoped_session
+
+    SyncHandle: TypeAlias = (
+        sa.Connection
+        | Session
+        | scoped_session[Any]
+        | psycopg.Connection[Any]
+        | sqlite3.Connection
+        | pymysql.connections.Connection
+        | str
+    )
+    AsyncHandle: TypeAlias = (
+        AsyncConnection
+        | AsyncSession
+        | async_scoped_session[Any]
+        | asyncpg.Connection
+        | asyncpg.pool.PoolConnectionProxy
+        | psycopg.AsyncConnection[Any]
+        | aiosqlite.Connection
+        | asyncmy.connection.Connection
+    )

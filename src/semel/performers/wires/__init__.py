@@ -1,0 +1,1 @@
+"""One file per driver: how a statement's text travels, and what the driver knows about its connection."""

@@ -1,0 +1,118 @@
+"""Wires that only ever run statements on what a user lent: they cannot open, begin, commit, roll back or close."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Dialect
+
+
+class BorrowedWire:
+    """What the wires of borrowed handles have in common: nothing but a dialect, and what they may not do."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        """Keep how statements are rendered."""
+        self.dialect = dialect
+
+    def _refuse(self, *_: Any) -> Any:
+        raise AssertionError("a borrowed handle is only the user's to begin, commit, roll back, close or wait on")
+
+    open = begin = commit = rollback = close = pause = _refuse
+
+    def is_idle(self, _connection: Any) -> bool:
+        """A borrowed handle is in the user's transaction."""
+        return False
+
+    def is_open(self, _connection: Any) -> bool:
+        """Its user will notice when it is gone."""
+        return True
+
+    def doubts(self, _connection: Any) -> bool:
+        """The commit is the user's, and so are its warnings."""
+        return False
+
+
+class SqlalchemyWire(BorrowedWire):
+    """A SQLAlchemy Connection, through SQLAlchemy: its transaction, its events and its log see every statement."""
+
+    def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
+        """Run a statement; answer its rows."""
+        return connection.exec_driver_sql(text, bound).all()  # type: ignore[no-any-return]
+
+    def execute(self, connection: Any, text: str, bound: Any) -> int:
+        """Run a statement; answer how many rows it matched."""
+        return int(connection.exec_driver_sql(text, bound).rowcount)
+
+
+class AsyncSqlalchemyWire(BorrowedWire):
+    """A SQLAlchemy AsyncConnection."""
+
+    async def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
+        """Run a statement; answer its rows."""
+        return (await connection.exec_driver_sql(text, bound)).all()  # type: ignore[no-any-return]
+
+    async def execute(self, connection: Any, text: str, bound: Any) -> int:
+        """Run a statement; answer how many rows it matched."""
+        return int((await connection.exec_driver_sql(text, bound)).rowcount)
+
+
+class AsyncCursorWire(BorrowedWire):
+    """Any async driver with cursors of the common kind: psycopg's AsyncConnection and aiosqlite."""
+
+    async def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
+        """Run a statement; answer its rows."""
+        cursor = await self._run(connection, text, bound)
+        try:
+            return await cursor.fetchall()  # type: ignore[no-any-return]
+        finally:
+            await cursor.close()
+
+    async def execute(self, connection: Any, text: str, bound: Any) -> int:
+        """Run a statement; answer how many rows it matched."""
+        cursor = await self._run(connection, text, bound)
+        try:
+            return int(cursor.rowcount)
+        finally:
+            await cursor.close()
+
+    async def _run(self, connection: Any, text: str, bound: Any) -> Any:
+        raise NotImplementedError
+
+
+class PsycopgAsyncWire(AsyncCursorWire):
+    """psycopg's AsyncConnection, whatever row factory its user chose."""
+
+    async def _run(self, connection: Any, text: str, bound: Any) -> Any:
+        from psycopg.rows import tuple_row
+
+        cursor = connection.cursor(row_factory=tuple_row)
+        await cursor.execute(text, bound)
+        return cursor
+
+
+class AiosqliteWire(AsyncCursorWire):
+    """aiosqlite, whatever row factory its user chose."""
+
+    async def _run(self, connection: Any, text: str, bound: Any) -> Any:
+        cursor = await connection.cursor()
+        cursor.row_factory = None
+        await cursor.execute(text, bound)
+        return cursor
+
+
+class DjangoWire(BorrowedWire):
+    """A connection of Django's, through Django: its atomic blocks know about a statement that failed."""
+
+    def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
+        """Run a statement; answer its rows."""
+        with connection.cursor() as cursor:
+            cursor.execute(text, bound)
+            return cursor.fetchall()  # type: ignore[no-any-return]
+
+    def execute(self, connection: Any, text: str, bound: Any) -> int:
+        """Run a statement; answer how many rows it matched."""
+        with connection.cursor() as cursor:
+            cursor.execute(text, bound)
+            return int(cursor.rowcount)

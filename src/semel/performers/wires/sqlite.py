@@ -1,0 +1,88 @@
+"""sqlite3 of the standard library: one file, one writer."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from semel.clock import Clock
+from semel.store.dialects import LOCK_WAIT_SECONDS
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL, Dialect
+
+PRAGMAS = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON")
+"""Readers beside the writer; a commit is on the disk when it returns; the user's foreign keys hold for Semel's writes too."""
+
+
+class SqliteWire:
+    """Runs statements over sqlite3 connections, Semel's own or borrowed ones."""
+
+    def __init__(self, dialect: Dialect, url: URL | None = None, *, pooled: bool = False) -> None:
+        """Keep how to connect; a wire for borrowed connections needs no URL."""
+        self.dialect: Any = dialect
+        self.url = url
+        self.pooled = pooled
+
+    def open(self) -> sqlite3.Connection:
+        """Open a connection in autocommit. Any thread may use it, one after the other: the pool lends it to one at a time."""
+        where, options = self.dialect.create_connect_args(self.url)
+        options |= {"isolation_level": None, "check_same_thread": False, "timeout": LOCK_WAIT_SECONDS}
+        connection: sqlite3.Connection = sqlite3.connect(*where, **options)
+        try:
+            for pragma in PRAGMAS:
+                self.fetch(connection, pragma, ())
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def fetch(self, connection: sqlite3.Connection, text: str, bound: Any) -> Sequence[Any]:
+        """Run a statement; answer its rows."""
+        cursor = connection.cursor()
+        cursor.row_factory = None
+        try:
+            return cursor.execute(text, bound).fetchall()
+        finally:
+            cursor.close()
+
+    def execute(self, connection: sqlite3.Connection, text: str, bound: Any) -> int:
+        """Run a statement; answer how many rows it matched."""
+        cursor = connection.cursor()
+        try:
+            return cursor.execute(text, bound).rowcount
+        finally:
+            cursor.close()
+
+    def begin(self, connection: sqlite3.Connection) -> None:
+        """Begin a transaction that may write from its first statement on: a later upgrade could fail."""
+        connection.execute("BEGIN IMMEDIATE")
+
+    def commit(self, connection: sqlite3.Connection) -> None:
+        """Commit it."""
+        connection.execute("COMMIT")
+
+    def rollback(self, connection: sqlite3.Connection) -> None:
+        """Roll it back."""
+        connection.execute("ROLLBACK")
+
+    def close(self, connection: sqlite3.Connection) -> None:
+        """Close it; what was open is rolled back."""
+        connection.close()
+
+    def pause(self, clock: Clock, seconds: float) -> None:
+        """Block for a while."""
+        clock.wait(seconds)
+
+    def is_idle(self, connection: sqlite3.Connection) -> bool:
+        """Whether no transaction is open."""
+        return not connection.in_transaction
+
+    def is_open(self, connection: sqlite3.Connection) -> bool:  # noqa: ARG002 - a file does not go away by itself
+        """A SQLite connection lasts until it is closed."""
+        return True
+
+    def doubts(self, connection: sqlite3.Connection) -> bool:  # noqa: ARG002 - there is no other server
+        """There is no standby."""
+        return False

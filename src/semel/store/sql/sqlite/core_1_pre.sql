@@ -1,0 +1,86 @@
+-- Part core, version 1. {p} is replaced by the schema and prefix.
+CREATE TABLE {p}meta (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT;
+
+-- Who moved what, when, by which step. The primary key is also what makes an operation happen once.
+CREATE TABLE {p}journal (
+    operation_id TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    entity TEXT,
+    row_id TEXT,
+    from_status TEXT,
+    to_status TEXT,
+    version INTEGER,
+    workflow TEXT,
+    step_key TEXT,
+    requester TEXT,
+    detail TEXT,
+    at_us INTEGER NOT NULL,
+    PRIMARY KEY (operation_id, ordinal)
+) STRICT;
+CREATE INDEX {i}journal_row ON {p}journal (entity, row_id, version);
+
+-- One row per (workflow, table, row, step key, status); it stays after the finish, because it carries the pass.
+CREATE TABLE {p}claims (
+    workflow TEXT NOT NULL,
+    entity TEXT NOT NULL,
+    row_id TEXT NOT NULL,
+    step_key TEXT NOT NULL,
+    status TEXT NOT NULL,
+    held INTEGER NOT NULL CHECK (held IN (0, 1)),
+    fence INTEGER NOT NULL,
+    claim_status TEXT NOT NULL,
+    back_to TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    input TEXT,
+    recovery TEXT NOT NULL CHECK (recovery IN ('revert', 'resume', 'review')),
+    owner TEXT,
+    lease_us INTEGER NOT NULL CHECK (lease_us > 0),
+    beats INTEGER NOT NULL DEFAULT 0,
+    resumes INTEGER NOT NULL DEFAULT 0,
+    next_look_us INTEGER NOT NULL,
+    review TEXT,
+    request TEXT,
+    pass_number INTEGER NOT NULL DEFAULT 1 CHECK (pass_number > 0),
+    workflow_hash TEXT NOT NULL,
+    claimed_us INTEGER NOT NULL,
+    PRIMARY KEY (workflow, entity, row_id, step_key, status)
+) STRICT;
+-- Keepers look here, and only here, for what may be stranded.
+CREATE INDEX {i}claims_look ON {p}claims (held, next_look_us);
+CREATE INDEX {i}claims_row ON {p}claims (entity, row_id);
+
+CREATE TABLE {p}outbox (
+    effect_id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    entity TEXT NOT NULL,
+    row_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    payload TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('due', 'taken', 'delivered', 'parked')),
+    owner TEXT,
+    beats INTEGER NOT NULL DEFAULT 0,
+    lease_us INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next_look_us INTEGER NOT NULL,
+    problem TEXT,
+    recorded_us INTEGER NOT NULL,
+    delivered_us INTEGER,
+    UNIQUE (entity, row_id, version, ordinal)
+) STRICT;
+CREATE INDEX {i}outbox_look ON {p}outbox (state, next_look_us);
+
+CREATE TABLE {p}keepers (
+    keeper_id TEXT NOT NULL,
+    duty TEXT NOT NULL,
+    started_us INTEGER NOT NULL,
+    looked_us INTEGER NOT NULL,
+    beats INTEGER NOT NULL DEFAULT 0,
+    done INTEGER NOT NULL DEFAULT 0,
+    problem TEXT,
+    PRIMARY KEY (keeper_id, duty)
+) STRICT;
