@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from weakref import WeakKeyDictionary
 
-from semel.app.setup import CONNECTIONS_LIMIT, Setup, read_setup
-from semel.app.verbs import Verb, Words, transition_one, transition_several
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from semel.app.boot import read_workflows
+from semel.app.registry import Function
+from semel.app.setup import CONNECTIONS_LIMIT, LEASE_SECONDS, Bound, Setup, read_setup
+from semel.app.verbs import StepCall, Verb, Words, advance_one, transition_one, transition_several
 from semel.clock import Clock
-from semel.outcomes import Missed, Moved
-from semel.performers.handles import borrow_async, forget_moved
+from semel.outcomes import Missed, Moved, Outcome
+from semel.performers.actors import AsyncActors, Troupe
+from semel.performers.engines import make_async_engine
+from semel.performers.handles import borrow_async
+from semel.performers.heart import AsyncHeart
+from semel.performers.objects import reload_moved
 from semel.performers.opening import look_around_async, open_async
 from semel.performers.wanted import Wanted
 from semel.protocols.boot import check_counting
+from semel.protocols.heartbeat import beat_claims
 from semel.store.declared import Declared
 from semel.store.meta import Meta
-from semel.store.transitions import Moves
 
 if TYPE_CHECKING:
     from semel.performers.kinds import AsyncHandle
@@ -54,7 +64,8 @@ class AsyncTable(Generic[Row]):
         transaction, and the answer is provisional until you commit.
         """
         words = Words(source, to, by, where, guards)
-        return await self._once._run(self._declared, lambda moves: transition_one(moves, id, words), on)  # noqa: SLF001 - one room
+        read = partial(transition_one, row=id, words=words)
+        return await self._once._run(self._declared, read, on)  # noqa: SLF001 - one room
 
     async def transition_many(
         self,
@@ -72,19 +83,44 @@ class AsyncTable(Generic[Row]):
         Rows that are elsewhere stay as they are and are `Missed`; a row that does not exist makes the whole call an error.
         """
         words = Words(source, to, by, where, guards)
-        return await self._once._run(self._declared, lambda moves: transition_several(moves, ids, words), on)  # noqa: SLF001 - one room
+        read = partial(transition_several, rows=ids, words=words)
+        return await self._once._run(self._declared, read, on)  # noqa: SLF001 - one room
+
+    async def advance(
+        self,
+        id: Any,  # noqa: A002 - the word its users have for it
+        step: str,
+        *,
+        by: str | None = None,
+        input: Any = None,  # noqa: A002 - the word its readers have for it
+        on: AsyncHandle | None = None,
+    ) -> Outcome:
+        """Take a step of the table's workflow on one row, on behalf of a requester.
+
+        Only `Done` is true. Losing a race, a validator's no, a status where the step does not begin: each is an answer.
+        What the action raises is raised here, after its claim was released. With `on=` (only for a step without a claim
+        or calls) it happens in your transaction.
+        """
+        setup = self._once._setup  # noqa: SLF001 - one room
+        call = StepCall(step, by, input, setup.owner, setup.settings.lease_seconds)
+        read = partial(advance_one, row=id, call=call)
+        return await self._once._run(self._declared, read, on)  # noqa: SLF001 - one room
 
 
 class AsyncSemel:
     """State machines over your own tables that happen once. `url` names the database that holds them.
 
-    `pooled=True` is for a connection pooler in transaction mode (pgbouncer) between here and PostgreSQL.
+    `workflows` names files, folders or dicts; `modules` those to import at boot, where actions and janitors are
+    registered. `pooled=True` is for a pooler in transaction mode (pgbouncer) between here and PostgreSQL.
     """
 
     def __init__(
         self,
         url: str,
         *,
+        workflows: Any = (),
+        modules: Collection[str] = (),
+        lease_seconds: float = LEASE_SECONDS,
         prefix: str = "semel_",
         schema: str | None = None,
         connections_limit: int = CONNECTIONS_LIMIT,
@@ -100,15 +136,20 @@ class AsyncSemel:
             connections_limit=connections_limit,
             pooled=pooled,
             clock=clock,
+            workflows=workflows,
+            modules=modules,
+            lease_seconds=lease_seconds,
         )
-        setup = self._setup
+        settings, ground = self._setup.settings, self._setup.ground
         self._performer = open_async(
-            setup.url, setup.clock, setup.ground.read_clock, connections_limit=connections_limit, pooled=pooled
+            settings.url, settings.clock, ground.read_clock, connections_limit=connections_limit, pooled=pooled
         )
-        self._booting = asyncio.Lock()
+        troupe = Troupe(self._setup.registry, settings.clock, ground.read_clock, self._setup.outbox.note_delivery_once)
+        self._performer.engage(AsyncActors(troupe, lambda: self._engine, AsyncHeart(settings.clock, self._beat)))
+        self._booting = LoopLock()
 
     def __repr__(self) -> str:
-        return f"<AsyncSemel {self._setup.url.render_as_string(hide_password=True)}>"
+        return f"<AsyncSemel {self._setup.settings.url.render_as_string(hide_password=True)}>"
 
     async def __aenter__(self) -> Self:
         """Boot."""
@@ -119,7 +160,7 @@ class AsyncSemel:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close."""
-        self.close()
+        await self.close()
 
     @overload
     def table(
@@ -130,6 +171,7 @@ class AsyncSemel:
         version: Any = ...,
         id: Any = ...,
         status_values: Mapping[str, int] | None = ...,
+        allow: Collection[tuple[str, str]] = ...,
     ) -> AsyncTable[Row]: ...
     @overload
     def table(
@@ -140,6 +182,7 @@ class AsyncSemel:
         version: Any = ...,
         id: Any = ...,
         status_values: Mapping[str, int] | None = ...,
+        allow: Collection[tuple[str, str]] = ...,
     ) -> AsyncTable[Any]: ...
     def table(
         self,
@@ -149,42 +192,105 @@ class AsyncSemel:
         version: Any = "version",
         id: Any = None,  # noqa: A002 - the word its users have for it
         status_values: Mapping[str, int] | None = None,
+        allow: Collection[tuple[str, str]] = (),
     ) -> AsyncTable[Any]:
-        """Answer the handle of a table of yours: a mapped class, a Table, or a name. Its columns are checked at boot."""
-        return AsyncTable(
-            self, self._setup.declare(table, status=status, version=version, id=id, status_values=status_values)
+        """Answer the handle of a table of yours: a mapped class, a Table, or a name. Its columns are checked at boot.
+
+        `allow` lists moves that `transition` may make although no step of the workflow declares them.
+        """
+        declared = self._setup.declare(
+            table, status=status, version=version, id=id, status_values=status_values, allow=allow
         )
+        return AsyncTable(self, declared)
+
+    def action(self, name: str, *, idempotent: bool = True) -> Callable[[Function], Function]:
+        """Register the function whose writes are a step. With `idempotent=False` its steps must claim the row."""
+        return self._setup.registry.register("actions", name, idempotent=idempotent)
+
+    def validator(self, name: str) -> Callable[[Function], Function]:
+        """Register a function that may say no to a step: it returns the reason, or None."""
+        return self._setup.registry.register("validators", name)
+
+    def effect(self, name: str) -> Callable[[Function], Function]:
+        """Register the handler of an after-effect."""
+        return self._setup.registry.register("effects", name)
+
+    def janitor(self, module: str) -> None:
+        """Say that the claims of this module's workflows are looked after; without it, boot refuses them."""
+        self._setup.registry.janitors.add(module)
 
     async def boot(self) -> None:
-        """Check the database, Semel's tables and yours; refuse to start on anything that cannot be safe."""
+        """Check the workflows, the database, Semel's tables and yours; refuse to start on anything that cannot be safe."""
+        await self._boot(counting=True)
+
+    async def _boot(self, *, counting: bool) -> None:
         async with self._booting:
-            await look_around_async(self._setup.url, self._setup.look)
-            if not self._setup.booted:
-                await self._performer.perform(check_counting(Meta(self._setup.ground), self._setup.url.drivername))
-                self._setup.booted = True
+            setup = self._setup
+            setup.declare_tables_of(read_workflows(setup))
+            bound = await look_around_async(setup.settings.url, setup.look)
+            if counting:
+                await self._performer.perform(check_counting(Meta(setup.ground), setup.settings.url.drivername))
+                setup.booted = True
+            setup.bound.update(bound)
 
     async def create_tables(self) -> None:
         """Create Semel's own tables where they are missing; yours are never touched."""
-        await look_around_async(self._setup.url, self._setup.create)
+        await look_around_async(self._setup.settings.url, self._setup.create)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close every connection; what is called afterwards is refused."""
         self._performer.close()
+        if "_engine" in self.__dict__:
+            await self._engine.dispose()
 
-    async def _run(self, declared: Declared, read: Callable[[Moves], Verb[Answer]], on: Any) -> Answer:
+    @cached_property
+    def _engine(self) -> AsyncEngine:
+        """The engine of step.session: made when the first action asks for it."""
+        return make_async_engine(self._setup.settings.url, self._setup.settings.connections_limit)
+
+    async def _beat(self) -> Any:
+        return await self._performer.perform(beat_claims(self._setup.keeping, self._setup.owner))
+
+    async def _find(self, declared: Declared, on: Any) -> Bound:
+        """Answer a bound table, booting first, or binding what was declared after boot."""
+        setup = self._setup
+        bound = setup.bound_of(declared)
+        if bound is None and not setup.booted:
+            await self._boot(counting=setup.may_write_beside(on))
+            bound = setup.bound_of(declared)
+        if bound is None:
+            found = await look_around_async(setup.settings.url, partial(setup.look_at, declared))
+            bound = found[id(declared)]
+            setup.bound.update(found)
+        return bound
+
+    async def _run(self, declared: Declared, read: Callable[[Bound], Verb[Answer]], on: Any) -> Answer:
         """Perform a verb, on a connection of our own or on a borrowed handle."""
-        moves = self._setup.moves_of(declared)
-        if moves is None:
-            await self.boot()
-            moves = self._setup.bound[id(declared)]
-        verb = read(moves)
+        bound = await self._find(declared, on)
+        verb = read(bound)
         if on is None:
             return await self._performer.perform(verb.own())
-        borrowed = await borrow_async(on, Wanted(self._setup.family, verb.name), declared.mapper)
+        borrowed = await borrow_async(on, Wanted(self._setup.family, verb.name), declared)
         answer = await self._performer.perform_on(borrowed.wire, borrowed.handle, verb.joined())
         if borrowed.session is not None:
-            forget_moved(borrowed.session, declared, moves.entity.id.name, verb.rows)
+            await reload_moved(borrowed.session, declared, bound.entity.id.name, verb.rows)
         return answer
+
+
+class LoopLock:
+    """A lock of the running event loop: another loop gets another one."""
+
+    def __init__(self) -> None:
+        """Belong to no loop yet."""
+        self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+    async def __aenter__(self) -> None:
+        """Wait for the lock of this loop."""
+        await self._locks.setdefault(asyncio.get_running_loop(), asyncio.Lock()).acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        """Give it back."""
+        self._locks[asyncio.get_running_loop()].release()
 
 
 __all__ = ["AsyncSemel", "AsyncTable"]

@@ -54,10 +54,105 @@ class Execute:
 class Together:
     """Run the protocol that `begin` makes in one transaction, commit, and answer what it returned.
 
-    `begin` is a function, because a transaction that is run again must start from the beginning.
+    `begin` is a function, because a transaction that is run again must start from the beginning. `within` is a transaction
+    that an action left open; it is finished instead of a new one, and cannot be run again without the action.
     """
 
     begin: Callable[[], Asking[Any]]
+    within: Open | None = None
+
+
+class Open(Protocol):
+    """A transaction that is open because a user's action writes in it. Only performers look inside."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFinish:
+    """Open a transaction for an action to write in, run `begin` in it first, and answer (Open, what it returned)."""
+
+    begin: Callable[[], Asking[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """Roll back what an action left open."""
+
+    open: Open
+
+
+@dataclass(frozen=True, slots=True)
+class StepFacts:
+    """What an action is told: on which row, on whose behalf, with what. `fence` is None without a claim."""
+
+    workflow: str
+    step_key: str
+    status: str
+    requester: str
+    entity: str
+    row: object
+    input: object
+    fence: int | None
+    values: Mapping[str, object]
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Ask the validators, then run the action, and answer how it left: `Acted`.
+
+    `fence` is the protocol that must be the first of the finishing transaction; `opened` is that transaction where it is
+    open already. `claim` names the claim whose heartbeat goes on beside the action.
+    """
+
+    facts: StepFacts
+    action: str | None
+    validators: tuple[str, ...]
+    fence: Callable[[], Asking[None]] | None = None
+    opened: Open | None = None
+    claim: ClaimName | None = None
+    lease_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """An after-effect that an action asked for."""
+
+    name: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """How an action left. `problem` is what it raised; `open` is its transaction, if it wrote; `lost`: its claim is gone."""
+
+    value: object = None
+    problem: BaseException | None = None
+    open: Open | None = None
+    effects: tuple[Recorded, ...] = ()
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimName:
+    """Which claim: one per workflow, table, row, step key and status."""
+
+    workflow: str
+    entity: str
+    row_id: str
+    step_key: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Run the handler of an after-effect, and answer what it raised, or None."""
+
+    effect_id: str
+    name: str
+    entity: str
+    row_id: str
+    payload: str
+    attempt: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +177,7 @@ class Wait:
     seconds: float
 
 
-Ask: TypeAlias = Fetch | Execute | Together | Now | Tick | Fresh | Wait
+Ask: TypeAlias = Fetch | Execute | Together | OpenFinish | Drop | Act | Deliver | Now | Tick | Fresh | Wait
 Answer = TypeVar("Answer")
 Asking: TypeAlias = Generator[Ask, Any, Answer]
 """A protocol on its way to an `Answer`."""

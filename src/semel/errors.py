@@ -57,6 +57,14 @@ class LockHeldError(ConflictedError):
     """Somebody held the row longer than the wait was allowed to be; nothing was written."""
 
 
+class ClaimLostError(StoreError):
+    """The claim is somebody else's by now; what was written under it was rolled back."""
+
+
+class ClaimLeft(BaseException):  # noqa: N818 - not an error: it leaves an action that `except Exception` must not keep
+    """Leaves an action whose claim is lost. Nothing the action could do would count any more."""
+
+
 class OutcomeUnknownError(StoreError):
     """The answer to a write or a COMMIT never came: it may have happened, or may still happen."""
 
@@ -85,6 +93,26 @@ TEXTS: dict[str, Text] = {
         ConfigError,
         "The setting {setting} is {value!r}: {rule}.",
         "Change {setting} where the Semel is made.",
+    ),
+    "SEMEL-APP-4": Text(
+        ConfigError,
+        "Two different functions are registered as the {kind} {name!r}.",
+        "Give one of them another name.",
+    ),
+    "SEMEL-APP-5": Text(
+        ConfigError,
+        "No function is registered as the {kind} {name!r}.",
+        "Register it with @once.{kind}({name!r}) in a module that is imported at boot: modules=[…].",
+    ),
+    "SEMEL-APP-6": Text(
+        ConfigError,
+        "Some functions have the wrong colour: {wrong}.",
+        "Semel runs `def` functions and AsyncSemel `async def` ones; change the function, or the kind of Semel.",
+    ),
+    "SEMEL-APP-7": Text(
+        UsageError,
+        "The table {table!r} has no workflow, so there is no step {step!r} to take.",
+        "Load its workflow file: workflows=[…], or use transition().",
     ),
     "SEMEL-DB-1": Text(
         ConfigError,
@@ -130,6 +158,21 @@ TEXTS: dict[str, Text] = {
         ConfigError,
         "The table {table} lacks {missing}, although part {part} says it is at version {version}.",
         "Compare it with: semel schema print, and restore what is missing before you start.",
+    ),
+    "SEMEL-SCHEMA-5": Text(
+        LockHeldError,
+        "Another process has been changing Semel's tables for {seconds} s ({reason}); nothing was changed here.",
+        "Let it finish, then run this again: it does only what is still missing.",
+    ),
+    "SEMEL-SCHEMA-6": Text(
+        ConfigError,
+        "There is no schema {schema!r} in this database.",
+        "Create it first: CREATE SCHEMA {schema}; or leave the schema out.",
+    ),
+    "SEMEL-SCHEMA-7": Text(
+        ConfigError,
+        "The table {table} is not as Semel makes it; it lacks {missing}.",
+        "Choose another prefix, or drop the table if nobody needs it; then run: semel schema apply.",
     ),
     "SEMEL-TABLE-1": Text(
         ConfigError,
@@ -221,6 +264,11 @@ TEXTS: dict[str, Text] = {
         "on= was given {given}, whose transaction has already failed and can only be rolled back.",
         "Roll it back, then run the whole transaction again.",
     ),
+    "SEMEL-ON-7": Text(
+        UsageError,
+        "on= was given {given}, which cannot be used ({reason}).",
+        "Pass a handle that is open and belongs to this thread or task.",
+    ),
     "SEMEL-STORE-1": Text(
         ConflictedError,
         "The database made this transaction give way ({reason}); nothing of it was written.",
@@ -276,10 +324,65 @@ TEXTS: dict[str, Text] = {
         "Rows could be stuck for ever, because nobody covers these claims:\n{claims}",
         "Add to the module that owes the cover: {lines}, and name the module in modules=[…] so that it is imported.",
     ),
+    "SEMEL-FLOW-4": Text(
+        ConfigError,
+        "The file of workflow {workflow!r} names the version column {file!r}, and once.table(…) names {handle!r}.",
+        "Name the same column in both.",
+    ),
+    "SEMEL-FLOW-5": Text(
+        ConfigError,
+        "The column {column} cannot hold every status of the workflow {workflow!r}; it lacks: {statuses}.",
+        "Widen the column's enum first (semel adopt prints the SQL), or correct status_types.",
+    ),
+    "SEMEL-FLOW-6": Text(
+        UsageError,
+        "The workflow {workflow!r} has no step {step!r}.",
+        "Its steps are: {known}.",
+    ),
+    "SEMEL-FLOW-7": Text(
+        UsageError,
+        "transition() from {source!r} to {target!r} is not a move of the workflow {workflow!r}: {why}.",
+        "Take a step with advance(), or list the move: once.table(…, allow=[({source!r}, {target!r})]).",
+    ),
     "SEMEL-FLOW-3": Text(
         UsageError,
         "A workflow cannot be drawn as {given!r}.",
         "Choose one of: {known}.",
+    ),
+    "SEMEL-CLAIM-1": Text(
+        ClaimLostError,
+        "The claim on row {id} of {table!r} was taken over while its action ran; what the action wrote was rolled back.",
+        "Nothing to repeat: a keeper finishes or releases the row. Is the action slower than its lease_seconds?",
+    ),
+    "SEMEL-STEP-1": Text(
+        UsageError,
+        "The action of step {step!r} finished in {status!r}, which is not one of its successful states ({known}).",
+        "Return Finish(…) with one of them, or add it to successful_state.",
+    ),
+    "SEMEL-STEP-2": Text(
+        UsageError,
+        "step.session.{verb}() was called; what is written through step.session belongs to the step's own commit.",
+        "Return to finish; return Rejected(…) or raise to roll back; use step.session.begin_nested() for a part that may fail.",
+    ),
+    "SEMEL-STEP-3": Text(
+        UsageError,
+        "step.row.{name} of {table!r} was written; step.row is a frozen picture of the row.",
+        "Write through step.session, for example: step.session.get(…), or an UPDATE.",
+    ),
+    "SEMEL-STEP-4": Text(
+        UsageError,
+        "{what} cannot be stored: {reason}.",
+        "Pass plain JSON values of at most 64 KiB in all.",
+    ),
+    "SEMEL-STEP-5": Text(
+        UsageError,
+        "Step {step!r} was used after its action had ended.",
+        "Use the step only inside its action; let work that comes later be an after-effect.",
+    ),
+    "SEMEL-ON-6": Text(
+        UsageError,
+        "Step {step!r} has a claim or calls, which need commits of their own, so it cannot join a transaction with on=.",
+        "Call it without on=, after your commit; or record an after-effect in your transaction that advances the row.",
     ),
     "SEMEL-CLI-1": Text(
         UsageError,
@@ -290,6 +393,11 @@ TEXTS: dict[str, Text] = {
         UsageError,
         "The app {app!r} could not be loaded: {reason}.",
         "Name it as module:name, where name is your Semel or AsyncSemel.",
+    ),
+    "SEMEL-CLI-3": Text(
+        UsageError,
+        "It is not known for which database the SQL is to be.",
+        "Pass --dialect postgresql, mariadb or sqlite, or name a database with --db URL or an app with --app module:name.",
     ),
 }
 

@@ -36,7 +36,8 @@ class Proxy:
     """A proxy in front of one server, while its `with` block lasts.
 
     A trip is counted when everything a client has asked on a connection is answered: a pipelined batch is one, a lost
-    answer none. Logins count neither as trips nor as requests.
+    answer none. Logins count neither as trips nor as requests; what a driver says right after its login, such as SET
+    AUTOCOMMIT, counts like anything else, so a test connects first, then resets and plans.
     """
 
     def __init__(self, target_host: str, target_port: int, family: Family) -> None:

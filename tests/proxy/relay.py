@@ -111,7 +111,7 @@ class Relay:
         await self.quiet.wait()
 
     async def leave_server(self) -> None:
-        """End the server's session and wait until the server has ended it too, with its transaction."""
+        """End the server's session and wait until the server has closed it too, so that its locks are gone or about to go."""
         with suppress(OSError):
             self.server.shutdown(socket.SHUT_WR)
         await asyncio.wait([self.answers], timeout=FAREWELL_SECONDS)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from semel.app.setup import Bound
 from semel.asks import Asking
 from semel.errors import error
-from semel.outcomes import Missed, Moved
+from semel.outcomes import Missed, Moved, Outcome
+from semel.performers.steps import write_json
+from semel.protocols.advance import Errand, advance, advance_joined
 from semel.protocols.transition import IDS_LIMIT, move_many, move_many_joined, move_one, move_one_joined
 from semel.store.entity import Entity, Id
 from semel.store.tables import NAME_CHARACTERS
-from semel.store.transitions import Move, Moves
+from semel.store.transitions import Move
+from semel.workflow.model import EVERYONE
 
 Answer = TypeVar("Answer")
 
@@ -41,8 +46,9 @@ class Words:
     where: Mapping[str, Any] | None
     guards: Mapping[str, Any]
 
-    def plan(self, moves: Moves) -> Move:
+    def plan(self, bound: Bound) -> Move:
         """Check every word against the bound table."""
+        moves = bound.moves
         guards = {**(self.where or {}), **self.guards}
         refuse_too_many("guards", guards)
         for name, value in guards.items():
@@ -51,7 +57,10 @@ class Words:
                 refuse_too_many(f"values of the guard {name}", value)
         if self.by is not None and not 0 < len(self.by) <= NAME_CHARACTERS:
             raise error("SEMEL-ROW-6", by=self.by[:NAME_CHARACTERS], limit=NAME_CHARACTERS)
-        return moves.plan(self.read_sources(moves.entity), moves.entity.read_status(self.to), guards, self.by)
+        sources, target = self.read_sources(moves.entity), moves.entity.read_status(self.to)
+        for source in sources:
+            refuse_undeclared(bound, source, target)
+        return moves.plan(sources, target, guards, self.by)
 
     def read_sources(self, entity: Entity) -> list[str]:
         """Read one source status, or several."""
@@ -68,17 +77,72 @@ def refuse_too_many(what: str, given: Collection[Any]) -> None:
         raise error("SEMEL-ROW-5", count=len(given), what=what, limit=GUARDS_LIMIT, remedy="Name fewer of them.")
 
 
-def transition_one(moves: Moves, row: Any, words: Words) -> Verb[Moved | Missed]:
+def refuse_undeclared(bound: Bound, source: str, target: str) -> None:
+    """A bare transition obeys the workflow too: it never touches a claim, and never leaves a terminal status."""
+    workflow = bound.workflow
+    if workflow is None or workflow.allows(source, target):
+        return
+    if {source, target} & workflow.claim_statuses:
+        why = "only a claim enters or leaves a claim status"
+    elif source in workflow.terminal:
+        why = "the source is terminal"
+    elif (source, target) in bound.allow:
+        return
+    else:
+        why = "no step declares it"
+    raise error("SEMEL-FLOW-7", source=source, target=target, workflow=workflow.name, why=why)
+
+
+def transition_one(bound: Bound, row: Any, words: Words) -> Verb[Moved | Missed]:
     """Read the call that moves one row."""
-    move, found = words.plan(moves), moves.entity.read_id(row)
+    move, found = words.plan(bound), bound.entity.read_id(row)
     return Verb("transition", lambda: move_one(move, found), lambda: move_one_joined(move, found), (found,))
 
 
-def transition_several(moves: Moves, rows: Iterable[Any], words: Words) -> Verb[dict[Any, Moved | Missed]]:
+def transition_several(bound: Bound, rows: Iterable[Any], words: Words) -> Verb[dict[Any, Moved | Missed]]:
     """Read the call that moves many rows, within the bound of one transaction."""
-    found = list(dict.fromkeys(moves.entity.read_id(each) for each in rows))
+    found = list(dict.fromkeys(bound.entity.read_id(each) for each in rows))
     if len(found) > IDS_LIMIT:
         remedy = "Call it for one part after the other: each call is one transaction."
         raise error("SEMEL-ROW-5", count=len(found), what="ids", limit=IDS_LIMIT, remedy=remedy)
-    move = words.plan(moves)
+    move = words.plan(bound)
     return Verb("transition_many", lambda: move_many(move, found), lambda: move_many_joined(move, found), found)
+
+
+def advance_one(bound: Bound, row: Any, call: StepCall) -> Verb[Outcome]:
+    """Read the call that takes a step."""
+    workflow = bound.workflow
+    if workflow is None:
+        raise error("SEMEL-APP-7", table=bound.entity.name, step=call.key)
+    if call.key not in {step.key for step in workflow.steps}:
+        raise error("SEMEL-FLOW-6", workflow=workflow.name, step=call.key, known=", ".join(sorted({step.key for step in workflow.steps})))
+    if call.by is not None and not 0 < len(call.by) <= NAME_CHARACTERS:
+        raise error("SEMEL-ROW-6", by=call.by[:NAME_CHARACTERS], limit=NAME_CHARACTERS)
+    requester = call.by or EVERYONE
+    steps = {step.status: step for step in workflow.steps if step.key == call.key and not step.retired and step.may_be_taken_by(requester)}
+    found = bound.entity.read_id(row)
+    text = None if call.input is None else write_json(call.input, "the input")
+    errand = Errand(
+        claims=bound.claims,
+        workflow=workflow,
+        row=found,
+        key=call.key,
+        requester=requester,
+        input_text=text,
+        input=None if text is None else json.loads(text),
+        owner=call.owner,
+        lease_us=int(call.lease_seconds * 1_000_000),
+        steps=steps,
+    )
+    return Verb("advance", lambda: advance(errand), lambda: advance_joined(errand), (found,))
+
+
+@dataclass(frozen=True)
+class StepCall:
+    """What `advance` was called with, beside the id, and who would hold the claim."""
+
+    key: str
+    by: str | None
+    input: Any
+    owner: str
+    lease_seconds: float

@@ -11,30 +11,16 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from semel.asks import Asking, Wait
+from semel.asks import Act, Asking, Deliver, Drop, OpenFinish, Together, Wait
 from semel.clock import Clock
-from semel.errors import StoreError
+from semel.errors import SemelError, error
+from semel.performers.actors import AsyncActors
 from semel.performers.conduct import JoinedConductor, OwnConductor, Steps
 from semel.performers.pool import AsyncPool, Pool
-from semel.performers.sync import take_steps
+from semel.performers.stepping import take_steps, take_steps_async
 from semel.performers.wires.wire import Wire
 
 Answer = TypeVar("Answer")
-
-
-async def take_steps_async(steps: Steps[Answer]) -> Answer:
-    """Await every step and send its answer back, until the conductor is done."""
-    try:
-        step = next(steps)
-        while True:
-            try:
-                reply = await step()
-            except BaseException as problem:  # noqa: BLE001 - the conductor decides about every one
-                step = steps.throw(problem)
-            else:
-                step = steps.send(reply)
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
 
 
 class AsyncPerformer:
@@ -55,6 +41,10 @@ class AsyncPerformer:
             JoinedConductor(wire, self.conductor.clock, self.conductor.read_clock, handle).conduct(protocol)
         )
 
+    def engage(self, actors: AsyncActors) -> None:
+        """From now on user functions are run by these actors."""
+        self.conductor.actors = actors
+
     def close(self) -> None:
         """Close the connections."""
         self.pool.close()
@@ -73,7 +63,7 @@ class ThreadPerformer:
     async def perform(self, protocol: Asking[Answer]) -> Answer:
         """Answer what the protocol answers: waits are awaited here, everything else happens on the thread."""
         reply: Any = None
-        problem: StoreError | None = None
+        problem: SemelError | None = None
         while True:
             try:
                 ask = protocol.send(reply) if problem is None else protocol.throw(problem)
@@ -83,9 +73,11 @@ class ThreadPerformer:
             try:
                 if isinstance(ask, Wait):
                     await self.conductor.clock.wait_async(ask.seconds)
+                elif isinstance(ask, Act | Deliver | OpenFinish | Drop) or (isinstance(ask, Together) and ask.within):
+                    reply = await take_steps_async(self.conductor.answer(ask))
                 else:
                     reply = await self._on_thread(self.conductor.answer(ask))
-            except StoreError as trouble:
+            except SemelError as trouble:
                 problem = trouble
 
     async def _on_thread(self, steps: Steps[Any]) -> Any:
@@ -93,6 +85,8 @@ class ThreadPerformer:
         return await asyncio.get_running_loop().run_in_executor(self._executor(), take_steps, steps)
 
     def _executor(self) -> ThreadPoolExecutor:
+        if self.pool.shelf.closed:
+            raise error("SEMEL-APP-2")
         if self._thread is None or self._home != os.getpid():
             self._thread, self._home = ThreadPoolExecutor(max_workers=1, thread_name_prefix="semel-sqlite"), os.getpid()
         return self._thread
@@ -102,6 +96,10 @@ class ThreadPerformer:
         return await take_steps_async(
             JoinedConductor(wire, self.conductor.clock, self.conductor.read_clock, handle).conduct(protocol)
         )
+
+    def engage(self, actors: AsyncActors) -> None:
+        """From now on user functions are run by these actors."""
+        self.conductor.actors = actors
 
     def close(self) -> None:
         """Close the connection and let the thread end."""

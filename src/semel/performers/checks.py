@@ -1,16 +1,22 @@
-"""Whether a raw driver connection may be joined: it has an open transaction that works, and counts matched rows.
+"""Whether a borrowed connection may be joined: it is open, its transaction works, and it counts matched rows.
 
 Where autocommit is on and no transaction is open, every statement would be a commit of its own: the move without its
 journal, the transition without its after-effect. A handle that begins a transaction by itself with the first statement
 (SQLAlchemy's, psycopg's and sqlite3's default) is as good as one that has begun.
+
+No question here is put to the server: each driver knows the state of its own connection.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from semel.errors import error
+
+Question: TypeAlias = Callable[[Any], bool]
 
 FOUND_ROWS = 2
 """MySQL's client flag that makes an UPDATE count the rows it matched."""
@@ -19,91 +25,128 @@ IN_TRANSACTION = 1
 """MySQL's server status flag of an open transaction."""
 
 
-def name_of(handle: Any) -> str:
-    """Answer how a handle is called in an error."""
-    kind = type(handle)
-    return f"{kind.__module__.split('.')[0]}.{kind.__qualname__}" if kind.__module__ != "builtins" else repr(handle)
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """What one driver knows about its connection."""
+
+    is_open: Question
+    has_begun: Question
+    commits_each: Question
+    remedy: str
+    has_failed: Question = lambda _: False
+    counts_matched: Question = lambda _: True
 
 
-def refuse_autocommit(handle: Any, remedy: str) -> None:
-    """Refuse a handle on which every statement would commit."""
-    raise error("SEMEL-ON-2", given=name_of(handle), remedy=remedy)
+def _psycopg_status(handle: Any) -> str:
+    return str(handle.info.transaction_status.name)
 
 
-def check_psycopg(handle: Any) -> None:
-    """Both kinds of psycopg connections."""
-    from psycopg.pq import TransactionStatus
-
-    status = handle.info.transaction_status
-    if status == TransactionStatus.INERROR:
-        raise error("SEMEL-ON-5", given=name_of(handle))
-    if handle.autocommit and status == TransactionStatus.IDLE:
-        refuse_autocommit(handle, "Open one: with connection.transaction(): …, or connect without autocommit.")
+def _below_aiosqlite(handle: Any) -> Any:
+    return getattr(handle, "_conn", handle)
 
 
-def check_asyncpg(handle: Any) -> None:
-    """An asyncpg connection, and what its pool lends."""
-    if not handle.is_in_transaction():
-        refuse_autocommit(handle, "Open one: async with connection.transaction(): …")
+def _commits_each_sqlite(handle: Any) -> bool:
+    """Since Python 3.12 sqlite3 has two ways of controlling transactions; -1 names the older one."""
+    below = _below_aiosqlite(handle)
+    autocommit = getattr(below, "autocommit", -1)
+    return autocommit is True or (autocommit is not False and below.isolation_level is None)
 
 
-def check_sqlite(handle: Any) -> None:
-    """sqlite3 and aiosqlite, in both ways that sqlite3 has of controlling transactions."""
-    if handle.in_transaction:
-        return
-    autocommit = getattr(handle, "autocommit", -1)
-    if autocommit is True or (autocommit is not False and handle.isolation_level is None):
-        refuse_autocommit(
-            handle, "Open one: connection.execute('BEGIN IMMEDIATE'), or connect without isolation_level=None."
-        )
-
-
-def check_pymysql(handle: Any) -> None:
-    """PyMySQL and asyncmy."""
+def _counts_matched(handle: Any) -> bool:
     flags = getattr(handle, "client_flag", None)
-    flags = handle._client_flag if flags is None else flags  # noqa: SLF001 - asyncmy has no other name for it
-    if not flags & FOUND_ROWS:
-        raise error("SEMEL-ON-4", given=name_of(handle))
-    if handle.get_autocommit() and not handle.server_status & IN_TRANSACTION:
-        refuse_autocommit(handle, "Open one: connection.begin(), or connect without autocommit=True.")
+    return bool((handle._client_flag if flags is None else flags) & FOUND_ROWS)  # noqa: SLF001 - asyncmy has no other name for it
 
 
-CHECKS: dict[str, Callable[[Any], None]] = {
-    "psycopg": check_psycopg,
-    "asyncpg": check_asyncpg,
-    "sqlite3": check_sqlite,
-    "aiosqlite": check_sqlite,
-    "pymysql": check_pymysql,
-    "asyncmy": check_pymysql,
+def _is_open_sqlite(handle: Any) -> bool:
+    """A closed connection of SQLite cannot even say whether it is in a transaction."""
+    try:
+        return _below_aiosqlite(handle).in_transaction is not None
+    except (sqlite3.ProgrammingError, ValueError):
+        return False
+
+
+_SQLITE = Driver(
+    is_open=_is_open_sqlite,
+    has_begun=lambda handle: bool(handle.in_transaction),
+    commits_each=_commits_each_sqlite,
+    remedy="Open one: connection.execute('BEGIN IMMEDIATE'), or connect without isolation_level=None.",
+)
+_PYMYSQL = Driver(
+    is_open=lambda handle: bool(handle.open),
+    has_begun=lambda handle: bool(handle.server_status & IN_TRANSACTION),
+    commits_each=lambda handle: bool(handle.get_autocommit()),
+    counts_matched=_counts_matched,
+    remedy="Open one: connection.begin(), or connect without autocommit=True.",
+)
+
+DRIVERS: dict[str, Driver] = {
+    "psycopg": Driver(
+        is_open=lambda handle: not handle.closed,
+        has_begun=lambda handle: _psycopg_status(handle) != "IDLE",
+        has_failed=lambda handle: _psycopg_status(handle) == "INERROR",
+        commits_each=lambda handle: bool(handle.autocommit),
+        remedy="Open one: with connection.transaction(): …, or connect without autocommit.",
+    ),
+    "asyncpg": Driver(
+        is_open=lambda handle: not handle.is_closed(),
+        has_begun=lambda handle: bool(handle.is_in_transaction()),
+        commits_each=lambda _: True,
+        remedy="Open one: async with connection.transaction(): …",
+    ),
+    "sqlite3": _SQLITE,
+    "aiosqlite": _SQLITE,
+    "pymysql": _PYMYSQL,
+    "asyncmy": Driver(
+        is_open=lambda handle: bool(handle.connected),
+        has_begun=_PYMYSQL.has_begun,
+        commits_each=_PYMYSQL.commits_each,
+        counts_matched=_counts_matched,
+        remedy="Open one: await connection.begin(), or connect without autocommit=True.",
+    ),
 }
-"""By the package that a raw connection's class comes from; psycopg2 and mysqlclient are joined through SQLAlchemy or Django."""
+"""By the package that a connection's class comes from; other drivers are joined through SQLAlchemy or Django."""
 
 
 def package_of(handle: Any) -> str | None:
     """Answer which of the known drivers a raw connection belongs to, subclasses included."""
     for kind in type(handle).__mro__:
         package = kind.__module__.split(".")[0]
-        if package in CHECKS and ("Connection" in kind.__name__):
+        if package in DRIVERS and "Connection" in kind.__name__:
             return package
     return None
 
 
-def check_sqlalchemy(connection: Any) -> None:
-    """A SQLAlchemy Connection: autocommit is a property of the driver's connection below it."""
-    below = connection.connection.dbapi_connection
-    driver = connection.connection.driver_connection
-    if package_of(driver) == "pymysql":
-        check_pymysql_flags(driver)
-    if connection.dialect.detect_autocommit_setting(below) and not _has_begun(driver):
-        refuse_autocommit(connection, "Use an engine or connection whose isolation_level is not AUTOCOMMIT.")
+def check_raw(handle: Any, given: str) -> None:
+    """Refuse a driver's own connection that is closed, has failed, counts changed rows, or commits each statement."""
+    driver = DRIVERS[package_of(handle) or ""]
+    check_state(handle, driver, given)
+    if driver.commits_each(handle) and not driver.has_begun(handle):
+        raise error("SEMEL-ON-2", given=given, remedy=driver.remedy)
 
 
-def check_pymysql_flags(driver: Any) -> None:
-    """An engine made with a creator of its own may have forgotten the flag that SQLAlchemy sets."""
-    if not driver.client_flag & FOUND_ROWS:
-        raise error("SEMEL-ON-4", given=name_of(driver))
+def check_sqlalchemy(connection: Any, given: str) -> None:
+    """Refuse a SQLAlchemy connection for the same reasons, as far as its driver is known."""
+    begun = connection.get_nested_transaction() or connection.get_transaction()
+    if begun is not None and not begun.is_active:
+        raise error("SEMEL-ON-5", given=given)
+    lent = connection.connection
+    driver = DRIVERS.get(package_of(lent.driver_connection) or "")
+    if driver is not None:
+        check_state(lent.driver_connection, driver, given)
+    commits = connection.dialect.detect_autocommit_setting(lent.dbapi_connection)
+    if driver is not None and driver.commits_each is _commits_each_sqlite:
+        commits = _commits_each_sqlite(lent.driver_connection)
+    # Some applications begin transactions themselves, on a driver that they keep in autocommit.
+    if commits and not (driver is not None and driver.has_begun(lent.driver_connection)):
+        remedy = "Use an engine or connection whose isolation_level is not AUTOCOMMIT."
+        raise error("SEMEL-ON-2", given=given, remedy=remedy)
 
 
-def _has_begun(driver: Any) -> bool:
-    """Some applications begin SQLite transactions themselves, on a driver that they keep in autocommit."""
-    return bool(getattr(driver, "in_transaction", False))
+def check_state(handle: Any, driver: Driver, given: str) -> None:
+    """Refuse a connection on which nothing could be written, whoever controls its transactions."""
+    if not driver.is_open(handle):
+        raise error("SEMEL-ON-7", given=given, reason="it is closed")
+    if driver.has_failed(handle):
+        raise error("SEMEL-ON-5", given=given)
+    if not driver.counts_matched(handle):
+        raise error("SEMEL-ON-4", given=given)

@@ -14,23 +14,48 @@ The rules it keeps
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from semel.asks import Ask, Asking, Execute, Fetch, Fresh, Now, Row, Tick, Together, Wait
+from semel.asks import (
+    Act,
+    Ask,
+    Asking,
+    Deliver,
+    Drop,
+    Execute,
+    Fetch,
+    Fresh,
+    Now,
+    OpenFinish,
+    Row,
+    Tick,
+    Together,
+    Wait,
+)
 from semel.clock import Clock
-from semel.errors import SemelError, StoreError, error
+from semel.errors import SemelError, error
 from semel.performers.fresh import fresh_id
+from semel.performers.quoting import quote
 from semel.performers.wires.wire import Wire
-from semel.store.dialects import LOCK_WAIT_SECONDS, Fault, classify
+from semel.store import dialects
+from semel.store.dialects import Fault, classify
+
+logger = logging.getLogger("semel")
 
 Answer = TypeVar("Answer")
 Step: TypeAlias = Callable[[], Any]
 Steps: TypeAlias = Generator[Step, Any, Answer]
 
-REASON_CHARACTERS = 300
-"""How much of a driver's message is quoted: its first line, not the row that it complains about."""
+
+_UNUSABLE = (Fault.LOST, Fault.TURNED_AWAY, Fault.UNRECOGNISED)
+
+
+def is_unusable_after(problem: BaseException) -> bool:
+    """Whether nobody knows what a connection would answer next. What Semel itself raised says nothing about it."""
+    return not isinstance(problem, SemelError) and classify(problem) in _UNUSABLE
 
 
 class Conductor:
@@ -41,11 +66,12 @@ class Conductor:
         self.wire = wire
         self.clock = clock
         self.read_clock = read_clock
+        self.actors: Any = None
 
     def conduct(self, protocol: Asking[Answer]) -> Steps[Answer]:
         """Drive a protocol to its answer."""
         reply: Any = None
-        problem: StoreError | None = None
+        problem: SemelError | None = None
         while True:
             try:
                 ask = protocol.send(reply) if problem is None else protocol.throw(problem)
@@ -54,7 +80,7 @@ class Conductor:
             reply, problem = None, None
             try:
                 reply = yield from self.answer(ask)
-            except StoreError as trouble:
+            except SemelError as trouble:
                 problem = trouble
 
     def answer(self, ask: Ask) -> Steps[Any]:
@@ -62,8 +88,19 @@ class Conductor:
         match ask:
             case Fetch() | Execute():
                 return (yield from self.run_alone(ask))
-            case Together(begin=begin):
+            case Together(begin=begin, within=None):
                 return (yield from self.run_together(begin))
+            case Together(begin=begin, within=opened):
+                return (yield from self.run_within(opened, begin))
+            case OpenFinish(begin=begin):
+                opened = yield self.actors.open
+                return opened, (yield from self.run_first(opened, begin))
+            case Drop(open=opened):
+                return (yield from self.drop(opened))
+            case Act():
+                return (yield partial(self.actors.act, ask))
+            case Deliver():
+                return (yield partial(self.actors.deliver, ask))
             case Now():
                 ((now,),) = yield from self.run_alone(Fetch(self.read_clock, {}))
                 return now
@@ -81,6 +118,39 @@ class Conductor:
     def run_together(self, begin: Callable[[], Asking[Any]]) -> Steps[Any]:
         """Answer a `Together`."""
         raise NotImplementedError
+
+    def run_first(self, opened: Any, begin: Callable[[], Asking[Any]]) -> Steps[Any]:
+        """Run a protocol at the start of a transaction that an action will write in; after an error it is rolled back."""
+        try:
+            connection = yield opened.connection
+            return (yield from self.beside(opened.wire(connection), connection).conduct_inside(connection, begin()))
+        except BaseException as problem:
+            yield from self.drop(opened)
+            raise as_told(problem, writing=False) from problem
+
+    def run_within(self, opened: Any, begin: Callable[[], Asking[Any]]) -> Steps[Any]:
+        """Run a protocol at the end of a transaction that an action has written in, and commit it."""
+        committing = False
+        try:
+            connection = yield opened.connection
+            answer = yield from self.beside(opened.wire(connection), connection).conduct_inside(connection, begin())
+            committing = True
+            yield opened.commit
+        except BaseException as problem:
+            yield from self.drop(opened)
+            raise as_told(problem, writing=committing) from problem
+        return answer
+
+    def beside(self, wire: Wire, connection: Any) -> JoinedConductor:
+        """Answer a conductor for a connection that somebody else began and will end."""
+        return JoinedConductor(wire, self.clock, self.read_clock, connection)
+
+    def drop(self, opened: Any) -> Steps[None]:
+        """Roll back what an action left open. A connection that cannot is closed, which rolls back too."""
+        try:
+            yield opened.rollback
+        except Exception as problem:  # noqa: BLE001 - SQLAlchemy has thrown the connection away
+            logger.warning("a rollback got no answer: %s", quote(problem))
 
     def run_on(self, connection: Any, ask: Fetch | Execute) -> Steps[Any]:
         """Run one statement on a connection; a driver's error goes up as it is."""
@@ -179,11 +249,7 @@ class OwnConductor(Conductor):
             )  # the caller is being cancelled or stopped: no more waiting on this connection
             return
         try:
-            if (
-                problem is None
-                or classify(problem) in (Fault.LOST, Fault.TURNED_AWAY)
-                or not self.wire.is_open(connection)
-            ):
+            if problem is None or is_unusable_after(problem) or not self.wire.is_open(connection):
                 self.pool.discard(connection)
                 return
             if not self.wire.is_idle(connection):
@@ -198,6 +264,9 @@ class OwnConductor(Conductor):
             self.pool.give_back(connection)
         else:
             self.pool.discard(connection)
+
+
+SAVEPOINT = "semel_step"
 
 
 class JoinedConductor(Conductor):
@@ -218,8 +287,34 @@ class JoinedConductor(Conductor):
             raise explain(problem, writing=False) from problem
 
     def run_together(self, begin: Callable[[], Asking[Any]]) -> Steps[Any]:
-        """The user's transaction is the one that holds everything together."""
-        return (yield from self.conduct(begin()))
+        """Run several statements in a savepoint: what fails half-way leaves the user's transaction as it found it."""
+        yield from self.say(f"SAVEPOINT {SAVEPOINT}")
+        try:
+            answer = yield from self.conduct_inside(self.handle, begin())
+        except BaseException as problem:
+            yield from self.back_to_savepoint()
+            raise as_told(problem, writing=False) from problem
+        yield from self.say(f"RELEASE SAVEPOINT {SAVEPOINT}")
+        return answer
+
+    def back_to_savepoint(self) -> Steps[None]:
+        """Undo what was written since; a database that has rolled back everything has nothing to undo."""
+        try:
+            yield from self.say(f"ROLLBACK TO SAVEPOINT {SAVEPOINT}")
+            yield from self.say(f"RELEASE SAVEPOINT {SAVEPOINT}")
+        except Exception as problem:  # noqa: BLE001 - the first error is the one to tell
+            logger.debug("the savepoint is gone: %s", quote(problem))
+
+    def say(self, text: str) -> Steps[None]:
+        """Run a statement without parameters or answer."""
+        yield partial(self.wire.execute, self.handle, text, ())
+
+
+def as_told(problem: BaseException, *, writing: bool) -> BaseException:
+    """Answer the error to raise: Semel's own and a stop as they are, a driver's explained."""
+    if not isinstance(problem, Exception) or isinstance(problem, SemelError | AssertionError):
+        return problem
+    return explain(problem, writing=writing)
 
 
 def check_count(ask: Execute, counted: int) -> int:
@@ -236,8 +331,8 @@ def explain(problem: Exception, *, writing: bool) -> SemelError:
         case Fault.GAVE_WAY:
             return error("SEMEL-STORE-1", reason=reason)
         case Fault.LOCKED:
-            return error("SEMEL-STORE-2", seconds=LOCK_WAIT_SECONDS, reason=reason)
-        case Fault.LOST if writing:
+            return error("SEMEL-STORE-2", seconds=dialects.LOCK_WAIT_SECONDS, reason=reason)
+        case Fault.LOST | Fault.UNRECOGNISED if writing:
             return unknown(reason)
         case Fault.LOST | Fault.TURNED_AWAY:
             return error("SEMEL-STORE-4", reason=reason)
@@ -250,10 +345,3 @@ def explain(problem: Exception, *, writing: bool) -> SemelError:
 def unknown(reason: str) -> SemelError:
     """Make the error for a write whose answer never came."""
     return error("SEMEL-STORE-3", reason=reason, seconds=0.0)
-
-
-def quote(problem: BaseException) -> str:
-    """Answer the first line of a driver's message, in bounds."""
-    lines = str(problem).strip().splitlines()
-    first = lines[0] if lines else ""
-    return f"{type(problem).__name__}: {first}"[:REASON_CHARACTERS]

@@ -16,7 +16,7 @@ from semel.clock import Clock
 from semel.errors import error
 from semel.performers.async_ import AsyncPerformer, ThreadPerformer
 from semel.performers.sync import SyncPerformer
-from semel.performers.wires.wire import Wire
+from semel.performers.wires.wire import CONNECT_SECONDS, Wire
 from semel.store.dialects import FAMILIES, make_dialect, read_family
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def read_url(text: str, *, is_async: bool) -> URL:
     named = url.drivername.replace("mysql", "mariadb").replace("postgres+", "postgresql+")
     if "+" in named and named not in (driver, other, "sqlite+aiosqlite"):
         raise error("SEMEL-DB-1", url=show(url), reason=f"Semel speaks to it through {driver.split('+')[1]}")
+    _refuse_misread(url)
     if url.drivername.startswith("sqlite") and url.database in (None, "", ":memory:"):
         raise error(
             "SEMEL-DB-1",
@@ -54,9 +55,18 @@ def read_url(text: str, *, is_async: bool) -> URL:
     return url.set(drivername=driver)
 
 
+def _refuse_misread(url: URL) -> None:
+    """Refuse what parses as something else than its writer meant; a piece of a password may have become the host."""
+    if "@" in (url.host or ""):
+        raise error("SEMEL-DB-1", url="…", reason="an @ inside a user name or password must be written %40")
+    if url.drivername.startswith("sqlite") and (url.host or url.username):
+        raise error("SEMEL-DB-1", url="…", reason="a SQLite file is named after three slashes: sqlite:///file.db")
+
+
 def show(url: URL) -> str:
-    """Write a URL out without its password."""
-    return url.render_as_string(hide_password=True)
+    """Write a URL out without its password, wherever in it that stands."""
+    hidden = {name: "***" for name in url.query if "pass" in name.lower()}
+    return url.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def open_wire(url: URL, *, pooled: bool) -> Wire:
@@ -65,11 +75,16 @@ def open_wire(url: URL, *, pooled: bool) -> Wire:
     try:
         found = import_module(f"semel.performers.wires.{module}")
     except ModuleNotFoundError as problem:
-        if str(problem.name).startswith("semel"):
-            raise
-        raise error("SEMEL-DB-2", driver=str(problem.name), extra=FAMILIES[read_family(url)].extra) from None
+        raise no_driver(url, problem) from None
     wire: Wire = getattr(found, name)(make_dialect(url.drivername), url, pooled=pooled)
     return wire
+
+
+def no_driver(url: URL, problem: ModuleNotFoundError) -> Exception:
+    """Make the error for a driver that is not installed; a missing piece of Semel itself is told as it is."""
+    if str(problem.name).startswith("semel"):
+        return problem
+    return error("SEMEL-DB-2", driver=str(problem.name), extra=FAMILIES[read_family(url)].extra)
 
 
 def open_sync(url: URL, clock: Clock, read_clock: Any, *, connections_limit: int, pooled: bool) -> SyncPerformer:
@@ -90,11 +105,16 @@ def open_async(
 
 def look_around(url: URL, look: Callable[[sa.Connection], Answer]) -> Answer:
     """Answer what `look` finds over one SQLAlchemy connection, committing what it did."""
-    engine = sa.create_engine(url, poolclass=NullPool)
+    try:
+        engine = sa.create_engine(url, poolclass=NullPool, **looking_options(url))
+    except ModuleNotFoundError as problem:
+        raise no_driver(url, problem) from None
     try:
         with engine.begin() as connection:
             return look(connection)
-    except (sa.exc.OperationalError, sa.exc.InterfaceError, OSError) as problem:
+    except Exception as problem:
+        if not is_from_driver(problem):
+            raise
         raise cannot_look(problem) from problem
     finally:
         engine.dispose()
@@ -104,18 +124,40 @@ async def look_around_async(url: URL, look: Callable[[sa.Connection], Answer]) -
     """Answer what `look` finds, without blocking the event loop."""
     if read_family(url) == "sqlite":
         return await asyncio.to_thread(look_around, url, look)
-    engine = create_async_engine(url, poolclass=NullPool)
+    try:
+        engine = create_async_engine(url, poolclass=NullPool, **looking_options(url))
+    except ModuleNotFoundError as problem:
+        raise no_driver(url, problem) from None
     try:
         async with engine.begin() as connection:
             return await connection.run_sync(look)
-    except (sa.exc.OperationalError, sa.exc.InterfaceError, OSError) as problem:
+    except Exception as problem:
+        if not is_from_driver(problem):
+            raise
         raise cannot_look(problem) from problem
     finally:
         await engine.dispose()
 
 
+def looking_options(url: URL) -> dict[str, Any]:
+    """Answer how to look around: each statement sees what is committed by then, and no silent server is waited for."""
+    if read_family(url) == "sqlite":
+        return {}
+    deadline = "timeout" if url.drivername.endswith("+asyncpg") else "connect_timeout"
+    given = deadline in url.query
+    return {
+        "isolation_level": "READ COMMITTED",
+        "connect_args": {} if given else {deadline: int(CONNECT_SECONDS)},
+    }
+
+
+def is_from_driver(problem: Exception) -> bool:
+    """Whether the database or the way to it is at fault; asyncpg's errors on connecting are not wrapped by SQLAlchemy."""
+    return isinstance(problem, sa.exc.DBAPIError | OSError) or type(problem).__module__.split(".")[0] == "asyncpg"
+
+
 def cannot_look(problem: Exception) -> Exception:
-    """Make the error for a database that cannot be reached; nothing was written."""
+    """Make the error for a database that cannot be reached or refuses; nothing was written."""
     from semel.performers.conduct import explain
 
     cause = getattr(problem, "orig", None)

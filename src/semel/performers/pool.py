@@ -6,10 +6,12 @@ import asyncio
 import os
 import threading
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 from semel.errors import error
 from semel.performers.wires.wire import Wire
+from semel.store.dialects import LOCK_WAIT_SECONDS
 
 LEND_SECONDS = 10.0
 """How long a verb waits for a free connection: twice a lock wait, so that one stuck row does not fail its neighbours."""
@@ -46,11 +48,15 @@ class Shelf:
         self.made -= 1
         self.wire.close(connection)
 
-    def close(self) -> None:
-        """Close what is idle; what is lent is closed when it comes back."""
+    def close(self, home: object) -> None:
+        """Close what is idle and ours; what is lent is closed when it comes back."""
         self.closed = True
-        while self.idle:
-            self.drop(self.idle.pop())
+        idle, self.idle = self.idle, []
+        if home == self.home:
+            for connection in idle:
+                self.made -= 1
+                with suppress(Exception):  # one that cannot be closed keeps no other from being closed
+                    self.wire.close(connection)
 
 
 class Pool:
@@ -61,12 +67,23 @@ class Pool:
         self.shelf = Shelf(wire, limit)
         self._free = threading.Condition()
         self._borrowers: dict[int, int] = {}
+        # SQLite keeps its locks by process, so what a child inherits must be closed before it is born.
+        is_file = wire.dialect.name == "sqlite"
+        if is_file:
+            os.register_at_fork(before=self._wait_until_idle)
         os.register_at_fork(after_in_child=self._start_over)
 
     def _start_over(self) -> None:
         """The parent's threads, and with them whoever held the lock, do not exist in the child."""
         self._free = threading.Condition()
         self._borrowers = {}
+
+    def _wait_until_idle(self) -> None:
+        """Let lent connections come back, as long as a lock may be waited for, and close them."""
+        with self._free:
+            self._free.wait_for(lambda: len(self.shelf.idle) == self.shelf.made, LOCK_WAIT_SECONDS)
+            while self.shelf.idle:
+                self.shelf.drop(self.shelf.idle.pop())
 
     def take_idle(self) -> Any | None:
         """Answer a connection that is free right now, or None."""
@@ -118,7 +135,7 @@ class Pool:
                 self.shelf.drop(connection)
             else:
                 self.shelf.idle.append(connection)
-            self._free.notify()
+            self._free.notify_all()  # a fork may wait beside those who want a connection
 
     def discard(self, connection: Any) -> None:
         """Close a connection that is not to be used again."""
@@ -130,8 +147,17 @@ class Pool:
     def close(self) -> None:
         """Close every idle connection, and refuse to lend."""
         with self._free:
-            self.shelf.close()
+            self.shelf.close(os.getpid())
             self._free.notify_all()
+
+
+def has_running_loop() -> bool:
+    """Whether this thread runs an event loop now."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 class AsyncPool:
@@ -207,7 +233,10 @@ class AsyncPool:
 
     def give_back(self, connection: Any) -> None:
         """Take an idle connection back, or hand it to the next in line."""
-        if self.shelf.closed or self.shelf.home != self._home():
+        if self.shelf.home != self._home():
+            self.shelf.wire.close(connection)  # lent in another life; it is not counted in this one
+            return
+        if self.shelf.closed:
             self.shelf.drop(connection)
             return
         turn = self._next_in_line()
@@ -224,6 +253,7 @@ class AsyncPool:
 
     def close(self) -> None:
         """Close every idle connection, and refuse to lend; those who wait find it closed."""
-        self.shelf.close()
+        home = self._home() if has_running_loop() else None
+        self.shelf.close(home)
         while (turn := self._next_in_line()) is not None:
             turn.set_exception(error("SEMEL-APP-2"))

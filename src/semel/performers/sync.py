@@ -6,26 +6,13 @@ from typing import Any, TypeVar
 
 from semel.asks import Asking
 from semel.clock import Clock
-from semel.performers.conduct import JoinedConductor, OwnConductor, Steps
+from semel.performers.actors import SyncActors
+from semel.performers.conduct import JoinedConductor, OwnConductor
 from semel.performers.pool import Pool
+from semel.performers.stepping import take_steps
 from semel.performers.wires.wire import Wire
 
 Answer = TypeVar("Answer")
-
-
-def take_steps(steps: Steps[Answer]) -> Answer:
-    """Call every step and send its answer back, until the conductor is done."""
-    try:
-        step = next(steps)
-        while True:
-            try:
-                reply = step()
-            except BaseException as problem:  # noqa: BLE001 - the conductor decides about every one
-                step = steps.throw(problem)
-            else:
-                step = steps.send(reply)
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
 
 
 class SyncPerformer:
@@ -44,6 +31,10 @@ class SyncPerformer:
         """Answer what the protocol answers in the transaction of a borrowed handle."""
         own = self.conductor
         return take_steps(JoinedConductor(wire, own.clock, own.read_clock, handle).conduct(protocol))
+
+    def engage(self, actors: SyncActors) -> None:
+        """From now on user functions are run by these actors."""
+        self.conductor.actors = actors
 
     def close(self) -> None:
         """Close the connections."""

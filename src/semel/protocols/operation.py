@@ -11,6 +11,8 @@ The crash argument, gap by gap
   abandoned. If that finds the id taken by a move, the work has committed. If it goes in, the work has not committed, and
   its late commit would break the unique id and can no longer succeed. Only then is the work run again, under a new id.
 - Dying while asking: the row is as the database has it; nobody was told anything.
+- Asking fails for whatever reason: it is asked again, and after the last time the caller is told that the outcome is
+  unknown, with the operation id; never that nothing was written.
 - Giving way (`ConflictedError`: serialization, deadlock, a connection lost before the commit was sent): the performer has rolled
   back, nothing was written, and the work is run again from its start.
 """
@@ -22,7 +24,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from semel.asks import Asking, Fetch, Fresh, Statement, Tick, Wait
-from semel.errors import ConflictedError, LockHeldError, OutcomeUnknownError, error
+from semel.errors import ConflictedError, LockHeldError, OutcomeUnknownError, SemelError, StoreError, error
 
 Answer = TypeVar("Answer")
 
@@ -67,13 +69,13 @@ def run_once(
             mark = yield from settle_operation(operation, abandon, problem)
             if mark is not None:
                 return recall(mark)
+            trouble: StoreError = problem
         except ConflictedError as problem:
-            now = yield Tick()
-            if now - started > RERUN_SECONDS or count == RERUNS_LIMIT:
-                raise error(
-                    "SEMEL-STORE-8", attempts=count, seconds=now - started, reason=problem.happened
-                ) from problem
-            yield Wait(pause_before(count, operation))
+            trouble = problem
+        now = yield Tick()
+        if now - started > RERUN_SECONDS or count == RERUNS_LIMIT:
+            raise error("SEMEL-STORE-8", attempts=count, seconds=now - started, reason=trouble.reason) from trouble
+        yield Wait(pause_before(count, operation))
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -85,10 +87,11 @@ def settle_operation(operation: str, abandon: Statement, problem: OutcomeUnknown
         count += 1
         try:
             ((kind, version),) = yield Fetch(abandon, {"operation": operation})
-        except (ConflictedError, OutcomeUnknownError) as trouble:
+        except SemelError as trouble:
+            # Whatever is wrong now, it cannot say what became of the operation, and must not be told as if it did.
             now = yield Tick()
-            if now - started > RESOLVE_SECONDS:
-                reason = f"{problem.reason}; then {trouble.reason}"
+            if now - started > RESOLVE_SECONDS or not isinstance(trouble, StoreError):
+                reason = f"{problem.reason}; then {trouble.code}: {trouble.happened}"
                 raise error("SEMEL-STORE-3", reason=reason, seconds=now - started, operation=operation) from trouble
             yield Wait(pause_before(count, operation))
         else:

@@ -33,8 +33,8 @@ def move_one(move: Move, row: Id) -> Asking[Moved | Missed]:
 
     def attempt(operation: str) -> Asking[Moved | Missed]:
         if move.statements.in_one_statement:
-            return (yield from move_at_once(move, row, operation))
-        outcomes: dict[Id, Moved | Missed] = yield Together(lambda: move_in_steps(move, (row,), operation))
+            return (yield from move_at_once(move, row, operation, joined=False))
+        outcomes: dict[Id, Moved | Missed] = yield Together(lambda: move_in_steps(move, (row,), operation, joined=False))
         return outcomes[row]
 
     return run_once(attempt, recall_move, move.statements.journal.abandon_operation_unless_committed)
@@ -44,9 +44,9 @@ def move_one_joined(move: Move, row: Id) -> Asking[Moved | Missed]:
     """Move one row in the user's transaction."""
     operation = yield Fresh()
     if move.statements.in_one_statement:
-        outcome = yield from move_at_once(move, row, operation)
+        outcome = yield from move_at_once(move, row, operation, joined=True)
     else:
-        outcome = (yield from move_in_steps(move, (row,), operation))[row]
+        outcome = (yield from move_joined_in_steps(move, (row,), operation))[row]
     return as_provisional(outcome)
 
 
@@ -57,7 +57,7 @@ def move_many(move: Move, rows: Sequence[Id]) -> Asking[dict[Id, Moved | Missed]
     def attempt(operation: str) -> Asking[dict[Id, Moved | Missed]]:
         def begin() -> Asking[dict[Id, Moved | Missed]]:
             found.clear()
-            found.update((yield from move_in_steps(move, rows, operation)))
+            found.update((yield from move_in_steps(move, rows, operation, joined=False)))
             return found
 
         yield Together(begin)
@@ -72,7 +72,7 @@ def move_many(move: Move, rows: Sequence[Id]) -> Asking[dict[Id, Moved | Missed]
 def move_many_joined(move: Move, rows: Sequence[Id]) -> Asking[dict[Id, Moved | Missed]]:
     """Move many rows in the user's transaction."""
     operation = yield Fresh()
-    outcomes = yield from move_in_steps(move, rows, operation)
+    outcomes = yield from move_joined_in_steps(move, rows, operation)
     return {row: as_provisional(outcome) for row, outcome in outcomes.items()}
 
 
@@ -87,38 +87,51 @@ def as_provisional(outcome: Moved | Missed) -> Moved | Missed:
     return Moved(outcome.fence, provisional=True) if isinstance(outcome, Moved) else outcome
 
 
-def move_at_once(move: Move, row: Id, operation: str) -> Asking[Moved | Missed]:
+def move_at_once(move: Move, row: Id, operation: str, *, joined: bool) -> Asking[Moved | Missed]:
     """Lock, judge, move and journal in one statement."""
     entity = move.entity
     params = {**move.decided, **journal_values(move, operation), "id0": row, "row_id": str(row)}
-    ((found, status, version, _unbound),) = yield Fetch(move.statements.move_row_if_in_source, params)
+    statement = move.statements.move_row_if_in_source(joined=joined)
+    ((found, status, fits, version, *_),) = yield Fetch(statement, params)
     if found is None:
         raise error("SEMEL-ROW-1", ids=repr(row), table=entity.name)
-    return Missed(entity.codec.decode(status)) if version is None else Moved(version)
+    if not fits:
+        return Missed(entity.codec.decode(status))
+    if version is None:
+        # A trigger swallowed the UPDATE: to call that a miss would say that somebody else was first.
+        raise error("SEMEL-STORE-6", statement=statement.name, counted=0, expected=1)
+    return Moved(version)
 
 
-def move_in_steps(move: Move, rows: Sequence[Id], operation: str) -> Asking[dict[Id, Moved | Missed]]:
-    """Lock, judge, move and journal, chunk by chunk, inside a transaction that is already open."""
-    outcomes: dict[Id, Moved | Missed] = {}
+def move_joined_in_steps(move: Move, rows: Sequence[Id], operation: str) -> Asking[dict[Id, Moved | Missed]]:
+    """Move rows in the user's transaction, all or none: what fails half-way leaves the transaction as it found it."""
     if move.statements.take_write_lock is not None:
         yield Execute(move.statements.take_write_lock, {})
-    ordinal = 0
+    outcomes: dict[Id, Moved | Missed] = yield Together(lambda: move_in_steps(move, rows, operation, joined=True))
+    return outcomes
+
+
+def move_in_steps(move: Move, rows: Sequence[Id], operation: str, *, joined: bool) -> Asking[dict[Id, Moved | Missed]]:
+    """Lock, judge, move and journal, chunk by chunk, inside a transaction that is already open."""
+    # All rows are locked before any is moved: a row that does not exist must find a borrowed transaction as it was.
+    found: dict[Id, Row] = {}
     for chunk in in_chunks(sorted(set(rows))):
-        locked = yield Fetch(move.statements.lock_rows(len(chunk)), {**move.decided, **ids_as_params(chunk)})
-        found = {line[0]: line for line in locked if line[0] is not None}
+        locked = yield Fetch(move.statements.lock_rows(len(chunk), joined=joined), {**move.decided, **ids_as_params(chunk)})
+        found |= {line[0]: line for line in locked if line[0] is not None}
         absent = [row for row in chunk if row not in found]
         if absent:
             raise error("SEMEL-ROW-1", ids=", ".join(map(repr, absent)), table=move.entity.name)
-        fitting = [line for line in found.values() if line[3]]
-        yield from move_locked(move, fitting, operation, ordinal)
-        ordinal += len(fitting)
-        for row, status, version, fits, *_ in found.values():
-            outcomes[row] = Moved(version + 1) if fits else Missed(move.entity.codec.decode(status))
+    yield from move_locked(move, [line for line in found.values() if line[3]], operation)
+    outcomes = {
+        row: Moved(version + 1) if fits else Missed(move.entity.codec.decode(status))
+        for row, status, version, fits, *_ in found.values()
+    }
     return {row: outcomes[row] for row in rows}
 
 
-def move_locked(move: Move, lines: Sequence[Row], operation: str, ordinal: int) -> Asking[None]:
+def move_locked(move: Move, lines: Sequence[Row], operation: str) -> Asking[None]:
     """Move rows that are locked and were found fitting, and journal them."""
+    ordinal = 0
     for part in in_chunks(lines):
         ids = ids_as_params([line[0] for line in part])
         statement = move.statements.move_locked_rows_if_in_source(len(part))

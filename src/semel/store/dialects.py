@@ -6,7 +6,7 @@ are built per family and rendered per driver.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -97,6 +97,11 @@ def family_of(dialect: Dialect) -> Family:
     return _NAMES[dialect.name]
 
 
+def family_named(name: str) -> str:
+    """Answer the family of a SQLAlchemy dialect by its name; a database that Semel does not know keeps its own."""
+    return _NAMES.get(name, name)
+
+
 @cache
 def make_dialect(drivername: str, paramstyle: str | None = None) -> Dialect:
     """Answer the SQLAlchemy dialect that renders for a driver; making one imports no driver."""
@@ -138,6 +143,11 @@ def bounded_lock(select: sa.Select[Any], family: Family) -> sa.Select[Any]:
     return select.with_for_update()  # SQLite renders nothing: BEGIN IMMEDIATE already holds the only write lock.
 
 
+def skip_locked(select: sa.Select[Any], table: sa.TableClause, family: Family) -> sa.Select[Any]:
+    """Make a SELECT lock its rows without waiting; rows that somebody holds are left out."""
+    return select.with_for_update(skip_locked=True, of=table if family == "postgresql" else None)
+
+
 _LOCK_TIMEOUT: sa.ColumnElement[str] = sa.literal_column("'lock_timeout'")
 
 
@@ -166,7 +176,8 @@ class Fault(Enum):
     LOST = "the connection died: a write or COMMIT under way is unknown"
     TURNED_AWAY = "a definite no from a server that is not (or no longer) able to write: use another connection"
     POISONED = "an earlier error of the same transaction was not rolled back"
-    FINAL = "anything else: the statement is at fault"
+    FINAL = "any other answer of the server: the statement is at fault, and did nothing"
+    UNRECOGNISED = "no answer of the server that Semel knows: a write or COMMIT under way is unknown"
 
 
 _SQLSTATES = {
@@ -181,6 +192,7 @@ _SQLSTATES = {
     "57P01": Fault.LOST,  # admin_shutdown: the answer to what ran is not coming
     "57P02": Fault.LOST,  # crash_shutdown
     "57P05": Fault.LOST,  # idle_session_timeout
+    "26000": Fault.TURNED_AWAY,  # invalid_sql_statement_name: prepared in a session that is not this one
 }
 _MYSQL_ERRORS = {
     1213: Fault.GAVE_WAY,  # deadlock, also Galera's certification failure at COMMIT
@@ -192,6 +204,13 @@ _MYSQL_ERRORS = {
     1047: Fault.TURNED_AWAY,  # a Galera node that has not joined
     1053: Fault.LOST,  # server shutdown in progress
     1152: Fault.LOST,  # aborted connection
+    1158: Fault.LOST,  # network read error
+    1159: Fault.LOST,  # network read timeout
+    1160: Fault.LOST,  # network write error
+    1161: Fault.LOST,  # network write timeout
+    1180: Fault.LOST,  # error during COMMIT
+    1317: Fault.LOST,  # query interrupted: also a COMMIT
+    4031: Fault.LOST,  # disconnected by the server after inactivity
     1927: Fault.LOST,  # connection was killed
     2006: Fault.LOST,  # server has gone away
     2013: Fault.LOST,  # lost connection during query
@@ -207,31 +226,60 @@ _SQLITE_ERRORS = {
 
 
 def classify(problem: BaseException) -> Fault:
-    """Answer what a driver's error means, whichever driver raised it and whoever wrapped it."""
+    """Answer what a driver's error means, whichever driver raised it and whoever wrapped it.
+
+    Only an answer of the server is a definite no. What a driver makes up by itself says that it lost the thread.
+
+    A code anywhere in the chain decides before any words: those who wrap an error quote the statement, whose own words
+    (lock_timeout) would read as a lost connection.
+    """
+    chain = list(_unwrap(problem))
+    for read in (_read_code, _read_words):
+        for each in chain:
+            fault = read(each)
+            if fault is not None:
+                return fault
+    return Fault.UNRECOGNISED
+
+
+def _unwrap(problem: BaseException) -> Iterator[BaseException]:
     seen: BaseException | None = problem
     for _ in range(4):  # SQLAlchemy wraps once, its asyncpg adapter twice, Django once
-        if seen is None:
-            break
-        fault = _classify_one(seen)
-        if fault is not None:
-            return fault
-        seen = getattr(seen, "orig", None) or seen.__cause__
-    return Fault.FINAL
+        if seen is not None:
+            yield seen
+            seen = getattr(seen, "orig", None) or seen.__cause__
 
 
-def _classify_one(problem: BaseException) -> Fault | None:
+def _read_code(problem: BaseException) -> Fault | None:
     code = getattr(problem, "sqlite_errorcode", None)
     if isinstance(code, int):
         return Fault.GAVE_WAY if code == _SQLITE_BUSY_SNAPSHOT else _SQLITE_ERRORS.get(code & 0xFF, Fault.FINAL)
+    number = problem.args[0] if problem.args else None
+    if isinstance(number, int) and type(problem).__module__.split(".")[0] in ("pymysql", "asyncmy", "MySQLdb"):
+        # Numbers from 2000 to 2999, and 0, are what the drivers say themselves when a socket died under them.
+        # They may carry a sqlstate as well, which is HY000 for most that matter here.
+        is_own = number == 0 or number // 1000 == 2  # noqa: PLR2004
+        return Fault.LOST if is_own else _MYSQL_ERRORS.get(number, Fault.FINAL)
     state = getattr(problem, "sqlstate", None)
     if isinstance(state, str):
+        if state == "0A000" and _is_stale_plan(problem):
+            return Fault.TURNED_AWAY
         return Fault.LOST if state.startswith("08") else _SQLSTATES.get(state, Fault.FINAL)
     if isinstance(problem, OSError | EOFError):
         return Fault.LOST
-    number = problem.args[0] if problem.args else None
-    if isinstance(number, int) and type(problem).__module__.split(".")[0] in ("pymysql", "asyncmy", "MySQLdb"):
-        # 0 and 2003 are what the MySQL drivers raise on a socket that died under them or never opened.
-        return Fault.LOST if number in (0, 2003) else _MYSQL_ERRORS.get(number, Fault.FINAL)
+    if type(problem).__name__ == "TargetServerAttributeNotMatched":
+        return Fault.TURNED_AWAY  # asyncpg found only servers that are not the primary
+    return None
+
+
+def _is_stale_plan(problem: BaseException) -> bool:
+    """Recognise that the user changed the table since this connection prepared the statement; another has no plan of it."""
+    diagnostics = getattr(problem, "diag", None)
+    function = getattr(diagnostics, "source_function", None) or getattr(problem, "server_source_function", None)
+    return function == "RevalidateCachedQuery" or type(problem).__name__ == "InvalidCachedStatementError"
+
+
+def _read_words(problem: BaseException) -> Fault | None:
     if type(problem).__name__ in ("OperationalError", "InterfaceError", "InternalClientError") and _says_lost(problem):
         return Fault.LOST
     return None

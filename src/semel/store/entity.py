@@ -89,7 +89,7 @@ class Entity:
         """Answer the name of a status, given as text or as a member of the column's own enum."""
         if isinstance(given, enum.Enum) and given in self.members:
             return self.members[given]
-        name = str(given) if isinstance(given, str) else ""
+        name = str.__str__(given) if isinstance(given, str) else ""  # a text enum's member is its text, not its Python name
         known = self.known_statuses
         if not name or "\0" in name or (known is not None and name not in known):
             shown = ", ".join(known) if known is not None else "any text that is not empty"

@@ -9,6 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 
+from semel.store.dialects import lock_bound
 from semel.store.ground import Ground
 from semel.store.statements import ZERO, Statement, bind, text_constant
 
@@ -50,16 +51,27 @@ class Journal:
             "at_us": self.ground.now,
         }
         statement: Any
-        if self.ground.family == "mariadb":
+        if self.ground.family == "postgresql":
+            # The row may be there, not yet committed, by the very transaction that is asked about.
+            bounded = lock_bound()
+            select = sa.select(*(values[name].label(name) for name in values)).select_from(bounded)
+            statement = postgresql.insert(table).from_select(list(values), select)
+            statement = statement.on_conflict_do_update(index_elements=["operation_id", "ordinal"], set_={"kind": table.c.kind})
+        elif self.ground.family == "mariadb":
             statement = mysql.insert(table).values(values).on_duplicate_key_update(kind=table.c.kind)
         else:
-            insert = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}[self.ground.family]
-            statement = insert(table).values(values)
+            statement = sqlite.insert(table).values(values)
             statement = statement.on_conflict_do_update(
                 index_elements=["operation_id", "ordinal"], set_={"kind": table.c.kind}
             )
         statement = statement.returning(table.c.kind, table.c.version)
         return Statement("abandon_operation_unless_committed", statement, writes=True)
+
+    @cached_property
+    def write_move(self) -> Statement:
+        """Write one move of any kind."""
+        values = self.row_values(ordinal=ZERO, kind=bind("kind", self.table.c.kind.type))
+        return Statement("write_move", sa.insert(self.table).values(values), writes=True)
 
     def write_rows(self, count: int) -> Statement:
         """Answer the statement that writes `count` moves of one operation."""
@@ -83,6 +95,17 @@ class Journal:
         for name in _PER_ROW:
             values[name] = bind(name + number, columns[name].type)
         return values | instead
+
+    def insert_from(self, source: sa.FromClause, *, version: Any, kind: str | None = None, **instead: Any) -> sa.Insert:
+        """Make the INSERT of one move per line of a CTE; `kind` is a parameter where none is given."""
+        columns = self.table.c
+        word = text_constant(kind) if kind else bind("kind", columns.kind.type)
+        given = self.row_values(ordinal=ZERO, version=version, kind=word, **instead)
+        typed = {
+            name: sa.cast(value, columns[name].type) if isinstance(value, sa.BindParameter) else value for name, value in given.items()
+        }
+        select = sa.select(*(value.label(name) for name, value in typed.items())).select_from(source)
+        return sa.insert(self.table).from_select(list(typed), select)
 
 
 def shared_values(  # the columns that all moves of one operation have in common

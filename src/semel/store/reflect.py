@@ -27,6 +27,7 @@ def bind_table(declared: Declared, inspector: sa.Inspector, family: Family) -> E
     check_version(declared, columns[declared.version])
     id_name = find_id(declared, inspector, columns)
     typed = {name: _guard_type(declared, name, column) for name, column in columns.items()}
+    typed = {name: sa.BigInteger() if isinstance(kind, sa.Integer) else kind for name, kind in typed.items()}
     typed[declared.status], codec = read_status_type(declared, columns[declared.status])
     typed[declared.version] = sa.BigInteger()
     table = sa.table(declared.name, *(sa.column(name, kind) for name, kind in typed.items()), schema=declared.schema)
@@ -95,11 +96,9 @@ def _unique_columns(declared: Declared, inspector: sa.Inspector) -> set[str]:
     constraints = [
         found["column_names"] for found in inspector.get_unique_constraints(declared.name, schema=declared.schema)
     ]
-    indexes = [
-        found["column_names"]
-        for found in inspector.get_indexes(declared.name, schema=declared.schema)
-        if found["unique"] and not _is_partial(found)
-    ]
+    # SQLite's constraints are read from the text of CREATE TABLE, which misses some; each has an index made for it.
+    every_index = inspector.get_indexes(declared.name, schema=declared.schema, include_auto_indexes=True)
+    indexes = [found["column_names"] for found in every_index if found["unique"] and not _is_partial(found)]
     found: list[Sequence[str | None]] = [*constraints, *indexes]
     return {str(columns[0]) for columns in found if len(columns) == 1 and columns[0] is not None}
 

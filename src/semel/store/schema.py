@@ -1,147 +1,145 @@
-"""Semel's own tables as reviewed SQL: what to run, what is there, and whether the two agree.
+"""Semel's own tables in a database: make what is missing, and refuse to start on what does not fit.
 
-One file per dialect, part, version and half in `store/sql/`. The *pre* half only adds and runs before the new code is
-deployed; the *post* half takes away and runs when the old code is gone.
+The crash argument of `apply_schema`
+- PostgreSQL and SQLite: one transaction holds the lock, every CREATE and the marks. A death leaves all of it or nothing.
+- MariaDB commits with every CREATE, and each CREATE is whole or absent by itself. The marks (installation and version) are one
+  transaction after the last CREATE. So a death leaves the first few statements done and no mark: the next apply begins at the
+  same version, every statement says IF NOT EXISTS (or can otherwise be run again), and what was missing is made. No
+  process starts in between, because `check_schema` asks for the mark.
+- The answer to the last commit never came: the tables are marked or they are not; the next apply sees which.
+- Two at once: the second waits for the first one's lock and then finds nothing to do. The lock saves the second from errors, it
+  is not what makes this safe: on a MariaDB cluster it holds on one node only, and there the same statements meet tables
+  that exist, and marks that are conditional.
+- A death releases every lock here: they belong to the transaction or to the connection.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib.resources import files
-from typing import Literal, TypeAlias
-
 import sqlalchemy as sa
 
-from semel.errors import error
-from semel.store.dialects import Family
+from semel.errors import SemelError, error
+from semel.store.dialects import Family, Fault, classify
+from semel.store.lacks import find_lacks
+from semel.store.scripts import INSTALLATION, VERSIONS, Script, write_scripts
 from semel.store.tables import PARTS, OwnTables
 
-Half: TypeAlias = Literal["pre", "post"]
-
-VERSIONS: dict[str, int] = {"core": 1}
-"""The version of each part that this Semel needs."""
-
-INSTALLATION = "installation"
+LOCK_SECONDS = 30
+"""How long one process waits for another that is creating tables: a dozen statements take less than a second of it."""
 
 
-@dataclass(frozen=True)
-class Script:
-    """One half of one version of one part."""
+def apply_schema(connection: sa.Connection, family: Family, tables: OwnTables) -> list[Script]:
+    """Run what is missing and answer it: an empty list, if there was nothing to do. Several processes may try at once.
 
-    part: str
-    version: int
-    half: Half
-    statements: tuple[str, ...]
-
-
-def write_scripts(family: Family, tables: OwnTables, *, start: int = 0, parts: tuple[str, ...] = PARTS) -> list[Script]:
-    """Answer the SQL that leads from version `start` of each part to the one this Semel needs."""
-    scripts = []
-    for part in parts:
-        for version in range(start + 1, VERSIONS[part] + 1):
-            for half in ("pre", "post"):
-                statements = tuple(_read_statements(family, tables, f"{part}_{version}_{half}.sql"))
-                if half == "pre":
-                    statements += (_write_version(tables, part, version),)
-                if statements:
-                    scripts.append(Script(part=part, version=version, half=half, statements=statements))
+    Only what adds is run; what takes away (`post`) waits for the day on which no older process runs any more.
+    """
+    _refuse_missing_schema(connection, tables)
+    _lock_schema(connection, family, tables)
+    versions = read_versions(connection, tables)
+    _refuse_newer(versions)
+    scripts = [
+        script
+        for part in PARTS
+        for script in write_scripts(family, tables, start=versions.get(part, 0), parts=(part,))
+        if script.half == "pre"
+    ]
+    if not scripts:
+        check_schema(connection, tables)
+        return []
+    _run(connection, [statement for script in scripts for statement in script.changes])
+    # IF NOT EXISTS would take anybody's table under one of our names, so the marks wait for a look at it.
+    for table, missing in find_lacks(connection, tables):
+        raise error("SEMEL-SCHEMA-7", table=table, missing=missing)
+    _run(connection, [statement for script in scripts for statement in script.marks])
     return scripts
 
 
-def write_drop(tables: OwnTables) -> list[str]:
-    """Answer the SQL that removes every table of Semel's, and with them what they remember."""
-    return [f"DROP TABLE {tables.named(name)}" for name in ("keepers", "outbox", "claims", "journal", "meta")]
+def _run(connection: sa.Connection, statements: list[str]) -> None:
+    for statement in statements:
+        connection.exec_driver_sql(statement)
 
 
-def _read_statements(family: Family, tables: OwnTables, name: str) -> Iterator[str]:
-    found = files("semel.store") / "sql" / family / name
-    if not found.is_file():
-        return
-    text = found.read_text(encoding="utf-8").replace("{p}", tables.named("")).replace("{i}", tables.prefix)
-    for statement in text.split(";\n"):
-        if statement.strip():
-            yield statement.strip()
+def _refuse_missing_schema(connection: sa.Connection, tables: OwnTables) -> None:
+    if tables.schema is not None and not sa.inspect(connection).has_schema(tables.schema):
+        raise error("SEMEL-SCHEMA-6", schema=tables.schema)
 
 
-def _write_version(tables: OwnTables, part: str, version: int) -> str:
-    meta = tables.named("meta")
-    if version == 1:
-        return f"INSERT INTO {meta} (name, value) VALUES ('part:{part}', '1')"  # noqa: S608 - names of our own
-    return f"UPDATE {meta} SET value = '{version}' WHERE name = 'part:{part}'"  # noqa: S608 - names of our own
+def _lock_schema(connection: sa.Connection, family: Family, tables: OwnTables) -> None:
+    """Let one process at a time create tables, and wait for it in bounds."""
+    try:
+        if family == "postgresql":
+            _lock_postgresql(connection, tables)
+        elif family == "mariadb":
+            _lock_mariadb(connection, tables)
+        else:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout = {LOCK_SECONDS * 1000}")
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+    except sa.exc.DBAPIError as problem:
+        if classify(problem) is Fault.LOCKED:
+            raise _locked(str(problem.orig)) from problem
+        raise
+
+
+def _lock_postgresql(connection: sa.Connection, tables: OwnTables) -> None:
+    name = tables.named("schema")
+    connection.execute(sa.select(sa.func.set_config("lock_timeout", f"{LOCK_SECONDS}s", sa.true())))
+    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext(name))))
+
+
+def _lock_mariadb(connection: sa.Connection, tables: OwnTables) -> None:
+    # MariaDB commits with every CREATE, so the lock is the connection's, which is closed after this. Its name is the whole
+    # server's and has a bounded length.
+    place = sa.func.concat_ws(" ", sa.func.database(), tables.named("schema"))
+    name = sa.func.concat("semel ", sa.func.md5(place))
+    # The statements themselves wait for whoever still uses a table, by default for a whole day.
+    connection.exec_driver_sql(f"SET SESSION lock_wait_timeout = {LOCK_SECONDS}")
+    if connection.scalar(sa.select(sa.func.get_lock(name, LOCK_SECONDS))) != 1:
+        raise _locked("GET_LOCK gave up")
+
+
+def _locked(reason: str) -> SemelError:
+    return error("SEMEL-SCHEMA-5", seconds=LOCK_SECONDS, reason=reason)
 
 
 def read_versions(connection: sa.Connection, tables: OwnTables) -> dict[str, int]:
     """Answer the version of each part in the database; empty if there is nothing of Semel's."""
-    if not sa.inspect(connection).has_table(tables.meta.name, schema=tables.schema):
+    return _versions_of(tables, _read_marks(connection, tables))
+
+
+def _read_marks(connection: sa.Connection, tables: OwnTables) -> dict[str, str]:
+    meta = tables.meta
+    if not sa.inspect(connection).has_table(meta.name, schema=tables.schema):
         return {}
-    meta = tables.meta
-    rows = connection.execute(sa.select(meta.c.name, meta.c.value).where(meta.c.name.like("part:%")))
-    return {str(name).removeprefix("part:"): int(str(value)) for name, value in rows}
+    wanted = meta.c.name.like("part:%") | (meta.c.name == INSTALLATION)
+    rows = connection.execute(sa.select(meta.c.name, meta.c.value).where(wanted))
+    return {str(name): str(value) for name, value in rows}
 
 
-def apply_schema(connection: sa.Connection, family: Family, tables: OwnTables) -> list[Script]:
-    """Run what is missing and answer it. Several processes may try at once: PostgreSQL and SQLite do it in one transaction."""
-    _lock_schema(connection, family, tables)
-    versions = read_versions(connection, tables)
-    _refuse_newer(versions)
-    done = []
-    for part in PARTS:
-        for script in write_scripts(family, tables, start=versions.get(part, 0), parts=(part,)):
-            for statement in script.statements:
-                connection.exec_driver_sql(statement)
-            done.append(script)
-    _draw_installation(connection, tables)
-    return done
-
-
-def _lock_schema(connection: sa.Connection, family: Family, tables: OwnTables) -> None:
-    """Let one process at a time create tables."""
-    name = tables.named("schema")
-    if family == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext(name))))
-    elif family == "mariadb":
-        # MariaDB commits with every CREATE, so the lock is the session's; the connection is closed after this.
-        connection.execute(sa.select(sa.func.get_lock(name, _LOCK_SECONDS)))
-    else:
-        connection.exec_driver_sql("PRAGMA busy_timeout = 30000")
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-_LOCK_SECONDS = 30
-
-
-def _draw_installation(connection: sa.Connection, tables: OwnTables) -> None:
-    """Draw the id of this installation once: two databases may share one account at a provider."""
-    meta = tables.meta
-    there = connection.execute(sa.select(meta.c.value).where(meta.c.name == INSTALLATION)).first()
-    if there is None:
-        connection.execute(sa.insert(meta).values(name=INSTALLATION, value=secrets.token_hex(16)))
+def _versions_of(tables: OwnTables, marks: dict[str, str]) -> dict[str, int]:
+    versions = {name.removeprefix("part:"): value for name, value in marks.items() if name != INSTALLATION}
+    for part, value in versions.items():
+        if not value.isdecimal():
+            missing = "a version that is a number"
+            raise error("SEMEL-SCHEMA-4", table=tables.meta.name, missing=missing, part=part, version=repr(value))
+    return {part: int(value) for part, value in versions.items()}
 
 
 def check_schema(connection: sa.Connection, tables: OwnTables) -> None:
     """Refuse to start on tables that are missing, older, newer or damaged."""
-    versions = read_versions(connection, tables)
+    marks = _read_marks(connection, tables)
+    versions = _versions_of(tables, marks)
     if not versions:
+        _refuse_missing_schema(connection, tables)
         raise error("SEMEL-SCHEMA-1", table=tables.named("meta"))
     _refuse_newer(versions)
     for part, needed in VERSIONS.items():
         found = versions.get(part, 0)
         if found < needed:
             raise error("SEMEL-SCHEMA-2", found=found, part=part, needed=needed)
-    inspector = sa.inspect(connection)
-    for table in tables.core:
-        there = (
-            {column["name"] for column in inspector.get_columns(table.name, schema=tables.schema)}
-            if inspector.has_table(table.name, schema=tables.schema)
-            else set()
-        )
-        missing = [column.name for column in table.columns if column.name not in there]
-        if missing:
-            raise error(
-                "SEMEL-SCHEMA-4", table=table.name, missing=", ".join(missing), part="core", version=versions["core"]
-            )
+    lacks = list(find_lacks(connection, tables))
+    if INSTALLATION not in marks:
+        lacks.append((tables.meta.name, f"its row {INSTALLATION!r}"))
+    for table, missing in lacks:
+        raise error("SEMEL-SCHEMA-4", table=table, missing=missing, part="core", version=versions["core"])
 
 
 def _refuse_newer(versions: dict[str, int]) -> None:

@@ -14,8 +14,9 @@ import sqlalchemy as sa
 
 from semel.errors import error
 
-IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}\Z")
-"""What a prefix or schema may look like: short enough that every derived name stays below MariaDB's and PostgreSQL's 63."""
+IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]{0,39}\Z")
+"""What a prefix or schema may look like: in small letters, as PostgreSQL folds the others unless they are quoted, and short
+enough that every derived name stays below MariaDB's and PostgreSQL's 63."""
 
 ROW_ID_CHARACTERS = 190
 """A row's id as text: 190 utf8mb4 characters fit into one index of old MariaDB row formats too."""
@@ -42,7 +43,7 @@ class OwnTables:
                     "SEMEL-APP-3",
                     setting=setting,
                     value=value,
-                    rule="it must be a plain SQL name of at most 40 characters",
+                    rule="it must be a plain SQL name of at most 40 small letters, digits and _",
                 )
 
     @cached_property
@@ -70,15 +71,15 @@ class OwnTables:
             _text("operation_id", length=32, primary_key=True),
             _whole("ordinal", primary_key=True),
             _text("kind", length=16),
-            _text("entity"),
-            _text("row_id", length=ROW_ID_CHARACTERS),
-            _text("from_status"),
-            _text("to_status"),
-            _whole("version"),
-            _text("workflow"),
-            _text("step_key"),
-            _text("requester"),
-            _text("detail", length=None),
+            _text("entity", nullable=True),
+            _text("row_id", length=ROW_ID_CHARACTERS, nullable=True),
+            _text("from_status", nullable=True),
+            _text("to_status", nullable=True),
+            _whole("version", nullable=True),
+            _text("workflow", nullable=True),
+            _text("step_key", nullable=True),
+            _text("requester", nullable=True),
+            _text("detail", length=None, nullable=True),
             _whole("at_us"),
         )
 
@@ -97,15 +98,15 @@ class OwnTables:
             _text("claim_status"),
             _text("back_to"),
             _text("requester"),
-            _text("input", length=None),
+            _text("input", length=None, nullable=True),
             _text("recovery", length=16),
-            _text("owner"),
+            _text("owner", nullable=True),
             _whole("lease_us"),
             _whole("beats"),
             _whole("resumes"),
             _whole("next_look_us"),
-            _text("review", length=None),
-            _text("request", length=64),
+            _text("review", length=None, nullable=True),
+            _text("request", length=64, nullable=True),
             _whole("pass_number"),
             _text("workflow_hash", length=64),
             _whole("claimed_us"),
@@ -124,14 +125,14 @@ class OwnTables:
             _whole("ordinal"),
             _text("payload", length=None),
             _text("state", length=16),
-            _text("owner"),
+            _text("owner", nullable=True),
             _whole("beats"),
             _whole("lease_us"),
             _whole("attempts"),
             _whole("next_look_us"),
-            _text("problem", length=None),
+            _text("problem", length=None, nullable=True),
             _whole("recorded_us"),
-            _whole("delivered_us"),
+            _whole("delivered_us", nullable=True),
         )
 
     @cached_property
@@ -145,7 +146,7 @@ class OwnTables:
             _whole("looked_us"),
             _whole("beats"),
             _whole("done"),
-            _text("problem", length=None),
+            _text("problem", length=None, nullable=True),
         )
 
     @cached_property
@@ -154,9 +155,12 @@ class OwnTables:
         return (self.meta, self.journal, self.claims, self.outbox, self.keepers)
 
 
-def _text(name: str, *, length: int | None = NAME_CHARACTERS, primary_key: bool = False) -> sa.Column[object]:
-    return sa.Column(name, sa.Text() if length is None else sa.String(length), primary_key=primary_key)
+def _text(
+    name: str, *, length: int | None = NAME_CHARACTERS, primary_key: bool = False, nullable: bool = False
+) -> sa.Column[object]:
+    kind = sa.Text() if length is None else sa.String(length)
+    return sa.Column(name, kind, primary_key=primary_key, nullable=nullable)
 
 
-def _whole(name: str, *, primary_key: bool = False) -> sa.Column[object]:
-    return sa.Column(name, sa.BigInteger, primary_key=primary_key, autoincrement=False)
+def _whole(name: str, *, primary_key: bool = False, nullable: bool = False) -> sa.Column[object]:
+    return sa.Column(name, sa.BigInteger, primary_key=primary_key, nullable=nullable, autoincrement=False)

@@ -9,21 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import sqlalchemy as sa
 
 from semel.store.dialects import FAMILIES, bounded_lock, lock_bound, lock_unbound
 from semel.store.entity import Entity, Id
 from semel.store.ground import Ground
-from semel.store.journal import Journal
+from semel.store.journal import TRANSITION, Journal
 from semel.store.meta import Meta
 from semel.store.statements import ONE, ZERO, Statement, bind
 
 SHAPES_LIMIT = 256
 """How many shapes of sources and guards keep their statements: an application has a handful, a hostile one has no more."""
 
-GuardKind: TypeAlias = Literal["equals", "is_null"] | int
+
+@dataclass(frozen=True)
+class GuardShape:
+    """How many values a column may have, and whether NULL will do; no value and no NULL is a guard that never holds."""
+
+    column: str
+    values: int
+    null: bool
 
 
 @dataclass(frozen=True)
@@ -31,7 +38,7 @@ class Shape:
     """What makes two transitions of one table share their statements."""
 
     sources: int
-    guards: tuple[tuple[str, GuardKind], ...]
+    guards: tuple[GuardShape, ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class MoveStatements:
         self.ground = ground
         self.journal = journal
         self.shape = shape
-        self._locks: dict[int, Statement] = {}
+        self._locks: dict[tuple[int, bool], Statement] = {}
         self._updates: dict[int, Statement] = {}
 
     @property
@@ -74,17 +81,17 @@ class MoveStatements:
             return None
         return Meta(self.ground).touch_installation
 
-    def lock_rows(self, count: int) -> Statement:
+    def lock_rows(self, count: int, *, joined: bool) -> Statement:
         """Answer (id, status, version, whether the guards hold) of each row that exists, locked in the order of ids."""
-        if count not in self._locks:
+        if (count, joined) not in self._locks:
             columns = [self.entity.id, self.entity.status, self.entity.version, self._fits().label("fits")]
             select = sa.select(*columns).where(self._is_one_of(count)).order_by(self.entity.id)
             if self.ground.family == "postgresql":
-                select = self._within_bound(select)
+                select = self._within_bound(select, joined=joined)
             else:
                 select = bounded_lock(select, self.ground.family)
-            self._locks[count] = Statement(f"lock_{count}_rows", select, writes=False)
-        return self._locks[count]
+            self._locks[count, joined] = Statement(f"lock_{count}_rows", select, writes=False)
+        return self._locks[count, joined]
 
     def move_locked_rows_if_in_source(self, count: int) -> Statement:
         """Move rows that were locked and found fitting; the guards are repeated."""
@@ -93,43 +100,48 @@ class MoveStatements:
             self._updates[count] = Statement(f"move_{count}_locked_rows_if_in_source", update, writes=True)
         return self._updates[count]
 
+    def move_row_if_in_source(self, *, joined: bool) -> Statement:
+        """Lock, check, move and journal one row; answer (id, status, whether it fits, version after the move or NULL)."""
+        return self._move_joined if joined else self._move_own
+
     @cached_property
-    def move_row_if_in_source(self) -> Statement:
-        """Lock, check, move and journal one row; answer (id, status, version after the move or NULL)."""
-        entity, table = self.entity, self.entity.table
+    def _move_own(self) -> Statement:
+        # The bound on lock waits ends with the statement, after the last trigger and foreign key.
+        return Statement("move_row_if_in_source", self._move_row([]), writes=True)
+
+    @cached_property
+    def _move_joined(self) -> Statement:
         bounded = lock_bound()
+        return Statement("move_row_if_in_source_joined", self._move_row([lock_unbound(bounded)], bounded), writes=True)
+
+    def _move_row(self, unbound: list[Any], bounded: sa.CTE | None = None) -> sa.Select[Any]:
+        entity, table = self.entity, self.entity.table
+        bounded = lock_bound() if bounded is None else bounded
         locked = (
-            sa.select(entity.id.label("id"), entity.status.label("status"), entity.version.label("version"))
+            sa.select(entity.id.label("id"), entity.status.label("status"), self._fits().label("fits"))
             .select_from(table.join(bounded, sa.true()))
             .where(entity.id == bind("id0", entity.id.type))
             .with_for_update(of=table)
             .cte("locked")
         )
+        # The UPDATE sees the row as it was when the statement began. A condition on its columns here would miss a row that
+        # changed while the lock was waited for; `locked` has judged the row as it is.
         moved = (
             self._update()
-            .where(entity.id == locked.c.id, entity.version == locked.c.version, *self._conditions())
+            .where(entity.id == locked.c.id, locked.c.fits == ONE)
             .returning(entity.version.label("version"))
             .cte("moved")
         )
-        journaled = self._journal_insert(locked, moved).cte("journaled")
-        answer = (
-            sa.select(locked.c.id, locked.c.status, moved.c.version, lock_unbound(bounded))
+        source = locked.join(moved, sa.true())
+        from_status = self._status_name(locked.c.status)
+        journaled = self.journal.insert_from(
+            source, version=moved.c.version, kind=TRANSITION, from_status=from_status
+        ).cte("journaled")
+        return (
+            sa.select(locked.c.id, locked.c.status, locked.c.fits, moved.c.version, *unbound)
             .select_from(bounded.outerjoin(locked, sa.true()).outerjoin(moved, sa.true()))
             .add_cte(journaled)
         )
-        return Statement("move_row_if_in_source", answer, writes=True)
-
-    def _journal_insert(self, locked: sa.CTE, moved: sa.CTE) -> sa.Insert:
-        from_status = self._status_name(locked.c.status)
-        values = self.journal.row_values(ordinal=ZERO, from_status=from_status, version=moved.c.version)
-        values = {
-            name: sa.cast(value, self.journal.table.c[name].type) if isinstance(value, sa.BindParameter) else value
-            for name, value in values.items()
-        }
-        select = sa.select(*(value.label(name) for name, value in values.items())).select_from(
-            locked.join(moved, sa.true())
-        )
-        return sa.insert(self.journal.table).from_select(list(values), select)
 
     def _status_name(self, held: sa.ColumnElement[Any]) -> sa.ColumnElement[str]:
         """The journal keeps names, also of statuses that the table keeps as numbers or enum labels."""
@@ -138,7 +150,7 @@ class MoveStatements:
             return sa.cast(held, sa.String)
         return sa.case(*((held == sa.literal_column(str(int(value))), _quoted(name)) for name, value in names.items()))
 
-    def _within_bound(self, select: sa.Select[Any]) -> sa.Select[Any]:
+    def _within_bound(self, select: sa.Select[Any], *, joined: bool) -> sa.Select[Any]:
         bounded = lock_bound()
         columns = {"id": self.entity.id, "status": self.entity.status, "version": self.entity.version}
         inner = (
@@ -149,7 +161,9 @@ class MoveStatements:
             .with_for_update(of=self.entity.table)
             .cte("locked")
         )
-        outer = sa.select(inner.c.id, inner.c.status, inner.c.version, inner.c.fits, lock_unbound(bounded))
+        # In a transaction of our own the bound stays until its end, for the foreign keys and triggers of the moves.
+        unbound = [lock_unbound(bounded)] if joined else []
+        outer = sa.select(inner.c.id, inner.c.status, inner.c.version, inner.c.fits, *unbound)
         return outer.select_from(bounded.outerjoin(inner, sa.true()))
 
     def _update(self) -> sa.Update:
@@ -170,16 +184,15 @@ class MoveStatements:
         return sa.case((sa.and_(*self._conditions()), ONE), else_=ZERO)
 
     def _guards(self) -> list[sa.ColumnElement[bool]]:
-        found: list[sa.ColumnElement[bool]] = []
-        for number, (name, kind) in enumerate(self.shape.guards):
-            column = self.entity.guard_column(name)
-            if kind == "is_null":
-                found.append(column.is_(None))
-            elif kind == "equals":
-                found.append(column == bind(f"guard{number}", column.type))
-            else:
-                found.append(column.in_([bind(f"guard{number}_{each}", column.type) for each in range(int(kind))]))
-        return found
+        return [self._guard(number, shape) for number, shape in enumerate(self.shape.guards)]
+
+    def _guard(self, number: int, shape: GuardShape) -> sa.ColumnElement[bool]:
+        column = self.entity.guard_column(shape.column)
+        values = [bind(f"guard{number}_{each}", column.type) for each in range(shape.values)]
+        allowed: list[sa.ColumnElement[bool]] = [column.is_(None)] if shape.null else []
+        if values:
+            allowed.append(column == values[0] if len(values) == 1 else column.in_(values))
+        return sa.or_(sa.false(), *allowed)
 
 
 def _quoted(name: str) -> sa.ColumnElement[str]:
@@ -200,17 +213,13 @@ class Moves:
         codec = self.entity.codec
         decided: dict[str, object] = {"target": codec.encode(target)}
         decided |= {f"source{number}": codec.encode(name) for number, name in enumerate(sources)}
-        kinds: list[tuple[str, GuardKind]] = []
-        for number, (name, value) in enumerate(guards.items()):
-            if value is None:
-                kinds.append((name, "is_null"))
-            elif isinstance(value, list | tuple | set | frozenset):
-                kinds.append((name, len(value)))
-                decided |= {f"guard{number}_{each}": one for each, one in enumerate(value)}
-            else:
-                kinds.append((name, "equals"))
-                decided[f"guard{number}"] = value
-        statements = self._statements(Shape(sources=len(sources), guards=tuple(kinds)))
+        shapes: list[GuardShape] = []
+        for number, (name, given) in enumerate(guards.items()):
+            allowed = given if isinstance(given, list | tuple | set | frozenset) else (given,)
+            values = [value for value in allowed if value is not None]
+            shapes.append(GuardShape(column=name, values=len(values), null=len(values) < len(allowed)))
+            decided |= {f"guard{number}_{each}": value for each, value in enumerate(values)}
+        statements = self._statements(Shape(sources=len(sources), guards=tuple(shapes)))
         return Move(statements=statements, sources=tuple(sources), target=target, requester=requester, decided=decided)
 
 

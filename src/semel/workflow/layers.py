@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Line: TypeAlias = tuple[int, int]
 """From a node to a node. Nodes are counted from 0; bends of long lines are counted on from there."""
@@ -25,27 +25,28 @@ class Layers:
     ways: Mapping[Line, tuple[int, ...]]
 
 
-def turn_downwards(count: int, lines: Iterable[Line]) -> set[Line]:
-    """Answer which lines must be turned around so that no circle is left; lines from a node to itself are not among them."""
+def turn_downwards(count: int, first: int, lines: Iterable[Line]) -> set[Line]:
+    """Answer which lines must be turned so that no circle is left and the first node stands as high as it can."""
     targets: dict[int, list[int]] = {node: [] for node in range(count)}
     for source, target in lines:
         if source != target:
             targets[source].append(target)
     turned: set[Line] = set()
     done: set[int] = set()
-    for start in range(count):
+    for start in (first, *range(count)):
         # A walk in depth without recursion: a workflow may be longer than Python's stack.
-        path, waiting = [start], [iter(targets[start])]
+        path, waiting = [start], [list(reversed(targets[start]))]
         while path:
-            target = next(waiting[-1], None)
-            if target is None:
+            if not waiting[-1]:
                 done.add(path.pop())
                 waiting.pop()
-            elif target in path:
+                continue
+            target = waiting[-1].pop()
+            if target in path:
                 turned.add((path[-1], target))
             elif target not in done:
                 path.append(target)
-                waiting.append(iter(targets[target]))
+                waiting.append(list(reversed(targets[target])))
     return turned
 
 
@@ -55,29 +56,40 @@ def find_layers(count: int, lines: Sequence[Line]) -> Layers:
         from fast_sugiyama import from_edges
     except ImportError:
         return find_layers_simply(count, lines)
-    if not lines:
-        return find_layers_simply(count, lines)
-    rows: dict[int, list[int]] = {0: []}
+    connected = {node for line in lines for node in line}
+    rows: dict[int, list[int]] = {0: [node for node in range(count) if node not in connected]}
     followers: dict[int, list[int]] = {}
     bends = count
-    for positions, _, _, parts in sorted(from_edges(list(lines), dummy_vertices=True), key=find_first_node):
+    for piece in find_pieces(lines):
+        # Each piece is handed over alone, its nodes numbered without holes: only then are the numbers of bends unique.
+        names = sorted({node for line in piece for node in line})
+        numbers = {node: number for number, node in enumerate(names)}
+        renumbered = [(numbers[source], numbers[target]) for source, target in piece]
+        made: Any = from_edges(renumbered, dummy_vertices=True)
+        (positions, _, _, parts) = made[0]
         heights = sorted({y for _, (_, y) in positions}, reverse=True)
-        # Each piece of the picture numbers its bends anew, and differently each time; by their places they are the same.
         renamed = {}
+        # Bends are numbered differently each time; in the order of their places they are the same.
         for node, (_, y) in sorted(positions, key=lambda placed: (-placed[1][1], placed[1][0])):
-            renamed[node] = node if node < count else bends
-            bends += node >= count
+            renamed[node] = names[node] if node < len(names) else bends
+            bends += node >= len(names)
             rows.setdefault(heights.index(y), []).append(renamed[node])
-        for source, target in parts or ():
+        for source, target in parts:
             followers.setdefault(renamed[source], []).append(renamed[target])
-    placed = {node for row in rows.values() for node in row}
-    rows[0].extend(node for node in range(count) if node not in placed)
     return Layers(tuple(tuple(rows[rank]) for rank in sorted(rows)), follow_bends(count, lines, followers))
 
 
-def find_first_node(piece: tuple[Sequence[tuple[int, object]], object, object, object]) -> int:
-    """Answer by which node a piece of the picture is sorted among the others."""
-    return min(node for node, _ in piece[0])
+def find_pieces(lines: Iterable[Line]) -> list[list[Line]]:
+    """Sort the lines by the connected pieces of the picture, in the order in which the pieces begin."""
+    piece_of: dict[int, list[Line]] = {}
+    for source, target in lines:
+        own = piece_of.setdefault(source, [])
+        other = piece_of.setdefault(target, own)
+        own.append((source, target))
+        if other is not own:
+            own.extend(other)
+            piece_of.update((node, own) for line in other for node in line)
+    return list({id(piece): sorted(piece) for piece in piece_of.values()}.values())
 
 
 def follow_bends(

@@ -9,15 +9,16 @@ from itertools import pairwise
 from semel.workflow.layers import Layers, average
 
 SIDE_GAP = 24.0  # between neighbours in a row: room for a line to be told from the next one
-ROW_GAP = 30.0  # between rows: room for a line to swing from one side to the other
+ROW_GAP = 36.0  # between rows: room for a line to swing from one side to the other
 STRAIGHTENINGS = 12  # the places settle within a handful of rounds; beyond that they move by less than a pixel
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much room something takes."""
+    """How much room something takes to both sides of its middle, through which its line runs, and from top to bottom."""
 
-    width: float
+    left: float
+    right: float
     height: float
 
 
@@ -31,13 +32,13 @@ class Spot:
     bottom: float
 
 
-NO_SIZE = Size(0.0, 0.0)
+NO_SIZE = Size(0.0, 0.0, 0.0)
 
 
 def place(layers: Layers, sizes: Mapping[int, Size]) -> dict[int, Spot]:
     """Place every node and bend. The top left corner of the picture is at 0, 0."""
     middles = find_middles(layers, sizes)
-    left = min((middles[node] - sizes.get(node, NO_SIZE).width / 2 for row in layers.rows for node in row), default=0.0)
+    left = min((middles[node] - sizes.get(node, NO_SIZE).left for row in layers.rows for node in row), default=0.0)
     spots: dict[int, Spot] = {}
     top = 0.0
     for row in layers.rows:
@@ -77,13 +78,9 @@ def settle(
 
     Nodes that would overlap are pooled and share the average of their wishes: the least sum of squares.
     """
-    offsets: list[float] = []
-    for position, node in enumerate(row):
-        if position == 0:
-            offsets.append(0.0)
-        else:
-            widths = sizes.get(row[position - 1], NO_SIZE).width + sizes.get(node, NO_SIZE).width
-            offsets.append(offsets[-1] + widths / 2 + SIDE_GAP)
+    offsets = [0.0]
+    for before, node in pairwise(row):
+        offsets.append(offsets[-1] + sizes.get(before, NO_SIZE).right + SIDE_GAP + sizes.get(node, NO_SIZE).left)
     pools: list[list[float]] = []
     for node, offset in zip(row, offsets, strict=True):
         pools.append([wishes[node] - offset])

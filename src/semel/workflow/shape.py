@@ -58,25 +58,15 @@ SomeNames = Annotated[Names, BeforeValidator(unfold_item, json_schema_input_type
 AtLeastOne = Annotated[list[Name], Field(min_length=1, max_length=ITEMS_LIMIT)]
 Successes = Annotated[AtLeastOne, BeforeValidator(unfold_item, json_schema_input_type=Name | AtLeastOne)]
 
-PairByRequester = Annotated[
-    dict[Name, Pair],
-    Field(max_length=ITEMS_LIMIT),
-    BeforeValidator(unfold_requesters, json_schema_input_type=Pair | dict[Name, Pair]),
-]
-NameByRequester = Annotated[
-    dict[Name, Name],
-    Field(max_length=ITEMS_LIMIT),
-    BeforeValidator(unfold_requesters, json_schema_input_type=Name | dict[Name, Name]),
-]
-NamesByRequester = Annotated[
-    dict[Name, SomeNames],
-    Field(max_length=ITEMS_LIMIT),
-    BeforeValidator(unfold_requesters, json_schema_input_type=SomeNames | dict[Name, SomeNames]),
-]
+PairMap = Annotated[dict[Name, Pair], Field(max_length=ITEMS_LIMIT)]
+PairByRequester = Annotated[PairMap, BeforeValidator(unfold_requesters, json_schema_input_type=Pair | PairMap)]
+NameMap = Annotated[dict[Name, Name], Field(max_length=ITEMS_LIMIT)]
+NameByRequester = Annotated[NameMap, BeforeValidator(unfold_requesters, json_schema_input_type=Name | NameMap)]
+NamesMap = Annotated[dict[Name, SomeNames], Field(max_length=ITEMS_LIMIT)]
+NamesByRequester = Annotated[NamesMap, BeforeValidator(unfold_requesters, json_schema_input_type=SomeNames | NamesMap)]
+SuccessesMap = Annotated[dict[Name, Successes], Field(min_length=1, max_length=ITEMS_LIMIT)]
 SuccessesByRequester = Annotated[
-    dict[Name, Successes],
-    Field(min_length=1, max_length=ITEMS_LIMIT),
-    BeforeValidator(unfold_requesters, json_schema_input_type=Successes | dict[Name, Successes]),
+    SuccessesMap, BeforeValidator(unfold_requesters, json_schema_input_type=Successes | SuccessesMap)
 ]
 Statuses = Annotated[
     list[Name],

@@ -11,8 +11,8 @@ from asyncmy.cursors import Cursor
 from pymysql.constants import CLIENT, SERVER_STATUS
 
 from semel.clock import Clock
-from semel.performers.wires.pymysql import STATEMENTS
-from semel.performers.wires.wire import CONNECT_SECONDS, STATEMENT_SECONDS
+from semel.performers.wires import wire
+from semel.performers.wires.pymysql import write_settings
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Dialect
@@ -34,10 +34,10 @@ class AsyncmyWire:
         _, options = self.dialect.create_connect_args(self.url)
         options["client_flag"] = options.get("client_flag", 0) | CLIENT.FOUND_ROWS
         options.setdefault("charset", "utf8mb4")
-        options.setdefault("connect_timeout", int(CONNECT_SECONDS))
+        options.setdefault("connect_timeout", int(wire.CONNECT_SECONDS))
         connection = await asyncmy.connect(**options, autocommit=True)
         try:
-            for statement in STATEMENTS:
+            for statement in write_settings():
                 await self.execute(connection, statement, ())
         except BaseException:
             self.close(connection)
@@ -91,5 +91,5 @@ class AsyncmyWire:
 
 async def in_time(answer: Awaitable[Answer]) -> Answer:
     """Await an answer for as long as a statement may take; later the connection counts as lost."""
-    async with asyncio.timeout(STATEMENT_SECONDS):
+    async with asyncio.timeout(wire.STATEMENT_SECONDS):
         return await answer

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 
 from semel.clock import Clock
+from semel.performers.wires import wire
 from semel.performers.wires.notices import warns_of_replication
-from semel.performers.wires.wire import CONNECT_SECONDS, STATEMENT_SECONDS
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Dialect
@@ -36,8 +36,8 @@ class AsyncpgWire:
             options.pop(word, None)
         if self.pooled:
             options["statement_cache_size"] = 0
-        options.setdefault("timeout", CONNECT_SECONDS)
-        connection = await asyncpg.connect(**options, command_timeout=STATEMENT_SECONDS)
+        options.setdefault("timeout", wire.CONNECT_SECONDS)
+        connection = await asyncpg.connect(**options, command_timeout=wire.STATEMENT_SECONDS)
         connection.add_log_listener(self._notice_doubt)
         return connection
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from semel.performers.wires.sqlite import reading_text
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
@@ -82,12 +85,13 @@ class AsyncCursorWire(BorrowedWire):
 
 
 class PsycopgAsyncWire(AsyncCursorWire):
-    """psycopg's AsyncConnection, whatever row factory its user chose."""
+    """psycopg's AsyncConnection, whatever cursors and rows its user chose."""
 
     async def _run(self, connection: Any, text: str, bound: Any) -> Any:
+        from psycopg import AsyncCursor
         from psycopg.rows import tuple_row
 
-        cursor = connection.cursor(row_factory=tuple_row)
+        cursor = AsyncCursor(connection, row_factory=tuple_row)
         await cursor.execute(text, bound)
         return cursor
 
@@ -101,18 +105,35 @@ class AiosqliteWire(AsyncCursorWire):
         await cursor.execute(text, bound)
         return cursor
 
+    async def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
+        """Run a statement; answer its rows, with text as text."""
+        with reading_text(connection):
+            return await super().fetch(connection, text, bound)
+
 
 class DjangoWire(BorrowedWire):
-    """A connection of Django's, through Django: its atomic blocks know about a statement that failed."""
+    """A connection of Django's, through Django. After an error its atomic block can only be rolled back, as Django's own do."""
 
     def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
         """Run a statement; answer its rows."""
-        with connection.cursor() as cursor:
+        with marking_for_rollback(connection), connection.cursor() as cursor:
             cursor.execute(text, bound)
             return cursor.fetchall()  # type: ignore[no-any-return]
 
     def execute(self, connection: Any, text: str, bound: Any) -> int:
         """Run a statement; answer how many rows it matched."""
-        with connection.cursor() as cursor:
+        with marking_for_rollback(connection), connection.cursor() as cursor:
             cursor.execute(text, bound)
             return int(cursor.rowcount)
+
+
+@contextmanager
+def marking_for_rollback(connection: Any) -> Iterator[None]:
+    """Tell Django that a statement failed: it cannot see that a move lacks its journal, and would commit the half."""
+    try:
+        yield
+    except Exception as problem:
+        if connection.in_atomic_block:
+            connection.set_rollback(True)
+            connection.rollback_exc = problem
+        raise

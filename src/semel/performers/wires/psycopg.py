@@ -13,8 +13,8 @@ from psycopg.rows import tuple_row
 from psycopg.waiting import Ready, Wait
 
 from semel.clock import Clock
+from semel.performers.wires import wire
 from semel.performers.wires.notices import warns_of_replication
-from semel.performers.wires.wire import CONNECT_SECONDS, STATEMENT_SECONDS
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Dialect
@@ -36,7 +36,7 @@ class BoundedConnection(psycopg.Connection[tuple[Any, ...]]):
 
 def wait_bounded(gen: Any, fileno: int) -> Any:
     """Serve a psycopg generator with one selector until `STATEMENT_SECONDS` are over."""
-    ends = time.monotonic() + STATEMENT_SECONDS
+    ends = time.monotonic() + wire.STATEMENT_SECONDS
     try:
         wants = next(gen)
         with selectors.DefaultSelector() as selector:
@@ -45,7 +45,7 @@ def wait_bounded(gen: Any, fileno: int) -> Any:
                 ready = selector.select(ends - time.monotonic())
                 selector.unregister(fileno)
                 if not ready:
-                    raise TimeoutError(f"the server did not answer within {STATEMENT_SECONDS:g} s")
+                    raise TimeoutError(f"the server did not answer within {wire.STATEMENT_SECONDS:g} s")
                 wants = gen.send(ready[0][1])
     except StopIteration as stop:
         return stop.value
@@ -68,22 +68,22 @@ class PsycopgWire:
     def open(self) -> BoundedConnection:
         """Open a connection in autocommit, with deadlines on connecting and on silence."""
         _, options = self.dialect.create_connect_args(self.url)
-        options.setdefault("connect_timeout", int(CONNECT_SECONDS))
+        options.setdefault("connect_timeout", int(wire.CONNECT_SECONDS))
         connection = BoundedConnection.connect(**options, autocommit=True)
         connection.prepare_threshold = None if self.pooled else 2
         connection.add_notice_handler(lambda notice: notice_doubt(connection, notice))
         return connection
 
     def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
-        """Run a statement; answer its rows."""
-        with connection.cursor(row_factory=tuple_row) as cursor:
+        """Run a statement; answer its rows, whatever cursors and rows the connection makes for its user."""
+        with psycopg.Cursor(connection, row_factory=tuple_row) as cursor:
             cursor.execute(text, bound)
             rows: Sequence[Any] = cursor.fetchall()
             return rows
 
     def execute(self, connection: Any, text: str, bound: Any) -> int:
         """Run a statement; answer how many rows it matched."""
-        with connection.cursor(row_factory=tuple_row) as cursor:
+        with psycopg.Cursor(connection, row_factory=tuple_row) as cursor:
             cursor.execute(text, bound)
             return int(cursor.rowcount)
 

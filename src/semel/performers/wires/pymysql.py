@@ -10,17 +10,19 @@ from pymysql.constants import CLIENT, SERVER_STATUS
 from pymysql.cursors import Cursor
 
 from semel.clock import Clock
-from semel.performers.wires.wire import CONNECT_SECONDS, STATEMENT_SECONDS
-from semel.store.dialects import LOCK_WAIT_SECONDS
+from semel.performers.wires import wire
+from semel.store import dialects
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Dialect
 
-STATEMENTS = (
-    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-    f"SET SESSION innodb_lock_wait_timeout = {LOCK_WAIT_SECONDS}",
-)
-"""What Semel's own sessions are: every statement reads what is committed now, and no wait for a row is unbounded."""
+
+def write_settings() -> tuple[str, ...]:
+    """Answer what makes a session Semel's own: it reads what is committed now, and no wait for a row is unbounded."""
+    return (
+        "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+        f"SET SESSION innodb_lock_wait_timeout = {dialects.LOCK_WAIT_SECONDS}",
+    )
 
 
 class PymysqlWire:
@@ -37,12 +39,12 @@ class PymysqlWire:
         _, options = self.dialect.create_connect_args(self.url)
         options["client_flag"] = options.get("client_flag", 0) | CLIENT.FOUND_ROWS
         options.setdefault("charset", "utf8mb4")
-        options.setdefault("connect_timeout", int(CONNECT_SECONDS))
-        options.setdefault("read_timeout", int(STATEMENT_SECONDS))
-        options.setdefault("write_timeout", int(STATEMENT_SECONDS))
+        options.setdefault("connect_timeout", int(wire.CONNECT_SECONDS))
+        options.setdefault("read_timeout", wire.STATEMENT_SECONDS)
+        options.setdefault("write_timeout", wire.STATEMENT_SECONDS)
         connection = pymysql.connect(**options, autocommit=True)
         try:
-            for statement in STATEMENTS:
+            for statement in write_settings():
                 self.execute(connection, statement, ())
         except BaseException:
             self.close(connection)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from semel.clock import Clock
-from semel.store.dialects import LOCK_WAIT_SECONDS
+from semel.store import dialects
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Dialect
@@ -28,7 +29,7 @@ class SqliteWire:
     def open(self) -> sqlite3.Connection:
         """Open a connection in autocommit. Any thread may use it, one after the other: the pool lends it to one at a time."""
         where, options = self.dialect.create_connect_args(self.url)
-        options |= {"isolation_level": None, "check_same_thread": False, "timeout": LOCK_WAIT_SECONDS}
+        options |= {"isolation_level": None, "check_same_thread": False, "timeout": dialects.LOCK_WAIT_SECONDS}
         connection: sqlite3.Connection = sqlite3.connect(*where, **options)
         try:
             for pragma in PRAGMAS:
@@ -43,7 +44,8 @@ class SqliteWire:
         cursor = connection.cursor()
         cursor.row_factory = None
         try:
-            return cursor.execute(text, bound).fetchall()
+            with reading_text(connection):
+                return cursor.execute(text, bound).fetchall()
         finally:
             cursor.close()
 
@@ -86,3 +88,13 @@ class SqliteWire:
     def doubts(self, connection: sqlite3.Connection) -> bool:  # noqa: ARG002 - there is no other server
         """There is no standby."""
         return False
+
+
+@contextmanager
+def reading_text(connection: Any) -> Iterator[None]:
+    """Read text as text, whatever its user makes of it: a status in bytes would be no status."""
+    chosen, connection.text_factory = connection.text_factory, str
+    try:
+        yield
+    finally:
+        connection.text_factory = chosen

@@ -1,11 +1,12 @@
--- Part core, version 1. {p} is replaced by the schema and prefix. Every name is compared byte by byte.
-CREATE TABLE {p}meta (
+-- Part core, version 1. MariaDB commits after each statement, so each one can be run again. Names are compared byte by byte:
+-- utf8mb4_bin alone would take "a" and "a " for the same.
+CREATE TABLE IF NOT EXISTS {p}meta (
     name varchar(100) NOT NULL PRIMARY KEY,
     value varchar(255) NOT NULL
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 -- Who moved what, when, by which step. The primary key is also what makes an operation happen once.
-CREATE TABLE {p}journal (
+CREATE TABLE IF NOT EXISTS {p}journal (
     operation_id varchar(32) NOT NULL,
     ordinal bigint NOT NULL,
     kind varchar(16) NOT NULL,
@@ -20,11 +21,11 @@ CREATE TABLE {p}journal (
     detail longtext,
     at_us bigint NOT NULL,
     PRIMARY KEY (operation_id, ordinal)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
-CREATE INDEX {i}journal_row ON {p}journal (entity, row_id, version);
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+CREATE INDEX IF NOT EXISTS {i}journal_row ON {p}journal (entity, row_id, version);
 
 -- One row per (workflow, table, row, step key, status); it stays after the finish, because it carries the pass.
-CREATE TABLE {p}claims (
+CREATE TABLE IF NOT EXISTS {p}claims (
     workflow varchar(100) NOT NULL,
     entity varchar(100) NOT NULL,
     row_id varchar(190) NOT NULL,
@@ -48,12 +49,12 @@ CREATE TABLE {p}claims (
     workflow_hash varchar(64) NOT NULL,
     claimed_us bigint NOT NULL,
     PRIMARY KEY (workflow, entity, row_id, step_key, status)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 -- Keepers look here, and only here, for what may be stranded.
-CREATE INDEX {i}claims_look ON {p}claims (held, next_look_us);
-CREATE INDEX {i}claims_row ON {p}claims (entity, row_id);
+CREATE INDEX IF NOT EXISTS {i}claims_look ON {p}claims (held, next_look_us);
+CREATE INDEX IF NOT EXISTS {i}claims_row ON {p}claims (entity, row_id);
 
-CREATE TABLE {p}outbox (
+CREATE TABLE IF NOT EXISTS {p}outbox (
     effect_id varchar(32) NOT NULL PRIMARY KEY,
     name varchar(100) NOT NULL,
     entity varchar(100) NOT NULL,
@@ -71,10 +72,10 @@ CREATE TABLE {p}outbox (
     recorded_us bigint NOT NULL,
     delivered_us bigint,
     UNIQUE (entity, row_id, version, ordinal)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
-CREATE INDEX {i}outbox_look ON {p}outbox (state, next_look_us);
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+CREATE INDEX IF NOT EXISTS {i}outbox_look ON {p}outbox (state, next_look_us);
 
-CREATE TABLE {p}keepers (
+CREATE TABLE IF NOT EXISTS {p}keepers (
     keeper_id varchar(64) NOT NULL,
     duty varchar(16) NOT NULL,
     started_us bigint NOT NULL,
@@ -83,4 +84,4 @@ CREATE TABLE {p}keepers (
     done bigint NOT NULL DEFAULT 0,
     problem longtext,
     PRIMARY KEY (keeper_id, duty)
-) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;

@@ -1,11 +1,11 @@
--- Part core, version 1. {p} is replaced by the schema and prefix.
-CREATE TABLE {p}meta (
+-- Part core, version 1. Each statement can be run again.
+CREATE TABLE IF NOT EXISTS {p}meta (
     name varchar(100) COLLATE "C" NOT NULL PRIMARY KEY,
     value varchar(255) COLLATE "C" NOT NULL
 );
 
 -- Who moved what, when, by which step. The primary key is also what makes an operation happen once.
-CREATE TABLE {p}journal (
+CREATE TABLE IF NOT EXISTS {p}journal (
     operation_id varchar(32) COLLATE "C" NOT NULL,
     ordinal bigint NOT NULL,
     kind varchar(16) COLLATE "C" NOT NULL,
@@ -21,10 +21,10 @@ CREATE TABLE {p}journal (
     at_us bigint NOT NULL,
     PRIMARY KEY (operation_id, ordinal)
 );
-CREATE INDEX {i}journal_row ON {p}journal (entity, row_id, version);
+CREATE INDEX IF NOT EXISTS {i}journal_row ON {p}journal (entity, row_id, version);
 
 -- One row per (workflow, table, row, step key, status); it stays after the finish, because it carries the pass.
-CREATE TABLE {p}claims (
+CREATE TABLE IF NOT EXISTS {p}claims (
     workflow varchar(100) COLLATE "C" NOT NULL,
     entity varchar(100) COLLATE "C" NOT NULL,
     row_id varchar(190) COLLATE "C" NOT NULL,
@@ -50,10 +50,10 @@ CREATE TABLE {p}claims (
     PRIMARY KEY (workflow, entity, row_id, step_key, status)
 );
 -- Keepers look here, and only here, for what may be stranded.
-CREATE INDEX {i}claims_look ON {p}claims (held, next_look_us);
-CREATE INDEX {i}claims_row ON {p}claims (entity, row_id);
+CREATE INDEX IF NOT EXISTS {i}claims_look ON {p}claims (held, next_look_us);
+CREATE INDEX IF NOT EXISTS {i}claims_row ON {p}claims (entity, row_id);
 
-CREATE TABLE {p}outbox (
+CREATE TABLE IF NOT EXISTS {p}outbox (
     effect_id varchar(32) COLLATE "C" NOT NULL PRIMARY KEY,
     name varchar(100) COLLATE "C" NOT NULL,
     entity varchar(100) COLLATE "C" NOT NULL,
@@ -72,9 +72,9 @@ CREATE TABLE {p}outbox (
     delivered_us bigint,
     UNIQUE (entity, row_id, version, ordinal)
 );
-CREATE INDEX {i}outbox_look ON {p}outbox (state, next_look_us);
+CREATE INDEX IF NOT EXISTS {i}outbox_look ON {p}outbox (state, next_look_us);
 
-CREATE TABLE {p}keepers (
+CREATE TABLE IF NOT EXISTS {p}keepers (
     keeper_id varchar(64) COLLATE "C" NOT NULL,
     duty varchar(16) COLLATE "C" NOT NULL,
     started_us bigint NOT NULL,

@@ -1,0 +1,77 @@
+"""The store's commands: `python -m media_store serve | worker | demo`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from .settings import LEASE_SECONDS, Settings
+
+PORT = 8000
+
+TEXTS = {
+    "gateway": "Stripe, or the simulator. Not asked yet: nothing is charged outside so far.",
+    "artifacts": "Where artifacts are kept. Not used yet: nothing is rendered so far.",
+    "lease": "How long a claim lives without a heartbeat. Not used yet: nothing is claimed so far.",
+}
+
+
+@click.group()
+def main() -> None:
+    """The digital media store that every protocol of Semel is shown in."""
+
+
+def with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that the server and the worker share."""
+    options = (
+        click.option("--db", required=True, metavar="URL", help="sqlite:///…, postgresql://… or mariadb://…"),
+        click.option("--gateway", metavar="URL", help=TEXTS["gateway"]),
+        click.option("--artifacts", metavar="URL", help=TEXTS["artifacts"]),
+        click.option("--lease-seconds", default=LEASE_SECONDS, type=click.FloatRange(min=0.1), help=TEXTS["lease"]),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@main.command()
+@with_settings
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any free one.")
+def serve(host: str, port: int, **given: Any) -> None:
+    """Answer HTTP. Creates what is missing; any number may run on one database, and each may be killed at any time."""
+    import uvicorn
+
+    from .app import make_app
+
+    uvicorn.run(make_app(Settings(**given)), host=host, port=port)
+
+
+@main.command()
+@with_settings
+def worker(**given: Any) -> None:
+    """Create what is missing, and leave: there is no claim, call or job yet that a worker would have to look after."""
+    from .opening import open_store
+
+    async def create() -> None:
+        async with open_store(Settings(**given)):
+            pass
+
+    asyncio.run(create())
+    click.echo("The store is complete. It has no claims, calls or jobs yet, so there is nothing to look after.")
+
+
+@main.command()
+def demo() -> None:
+    """Let 200 callers pay one purchase at once, twice: with code that reads and then writes, and with Semel."""
+    from .demo import run_demo
+
+    sys.exit(run_demo())
+
+
+if __name__ == "__main__":
+    main(prog_name=f"python -m {__package__}")

@@ -1,0 +1,128 @@
+"""The stage an action runs on: its session, its after-effects, and the knowledge whether its claim still stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
+from sqlalchemy.orm import Mapper, Session
+
+from semel.asks import Act, Asking, Recorded, StepFacts
+from semel.clock import Clock
+from semel.errors import ClaimLeft, ClaimLostError, error
+from semel.performers.conduct import JoinedConductor
+from semel.performers.engines import READING
+from semel.performers.opened import AsyncOpened, StepSession, SyncOpened
+from semel.performers.snapshot import Snapshot
+from semel.performers.stepping import take_steps
+from semel.performers.wires.borrowed import SqlalchemyWire
+
+
+class Stage:
+    """What both kinds of stages have in common."""
+
+    def __init__(self, act: Act, mapper: Mapper[Any] | None, clock: Clock, read_clock: Any) -> None:
+        """Nothing is open yet, unless the step opened it."""
+        self.facts: StepFacts = act.facts
+        self.effects: list[Recorded] = []
+        self.lost = False
+        self.over = False
+        self.begun = act.opened is not None
+        self._fence = act.fence
+        self._opened: Any = act.opened
+        self._clock = clock
+        self._read_clock = read_clock
+        self.row = Snapshot(act.facts.entity, act.facts.values, mapper)
+
+    def check(self) -> None:
+        """Leave the action at once if its claim is gone; refuse a step that is kept after its end."""
+        if self.over:
+            raise error("SEMEL-STEP-5", step=self.facts.step_key)
+        if self.lost:
+            raise ClaimLeft
+
+    def _fence_off(self, _session: Session, _transaction: Any, connection: sa.Connection) -> None:
+        """Run the fenced lock as the first statement of the transaction that has just begun on this connection."""
+        self.begun = True
+        if self._fence is None:
+            return
+        protocol: Callable[[], Asking[None]] = self._fence
+        self._fence = None
+        conductor = JoinedConductor(SqlalchemyWire(connection.dialect), self._clock, self._read_clock, connection)
+        try:
+            take_steps(conductor.conduct(protocol()))
+        except ClaimLostError:
+            self.lost = True
+            raise ClaimLeft from None
+
+
+class SyncStage(Stage):
+    """The stage of a `def` action."""
+
+    def __init__(self, act: Act, mapper: Mapper[Any] | None, clock: Clock, read_clock: Any, engine: Callable[[], sa.Engine]) -> None:
+        """Keep where connections come from."""
+        super().__init__(act, mapper, clock, read_clock)
+        self._engine = engine
+
+    @cached_property
+    def opened(self) -> SyncOpened:
+        """The transaction the action writes in."""
+        if self._opened is not None:
+            return self._opened  # type: ignore[no-any-return] # made by this performer
+        session = StepSession(self._engine(), expire_on_commit=False)
+        sa.event.listen(session, "after_begin", self._fence_off)
+        return SyncOpened(session)
+
+    @property
+    def session(self) -> Session:
+        """The session the action writes through."""
+        self.check()
+        return self.opened.session
+
+    def read(self, statement: Any, params: Any) -> Sequence[Any]:
+        """Read beside the finishing transaction, or in it if it is open."""
+        self.check()
+        if self.begun:
+            return self.opened.session.execute(statement, params).all()
+        with Session(self._engine().execution_options(**READING)) as session:
+            return session.execute(statement, params).all()
+
+
+class AsyncStage(Stage):
+    """The stage of an `async def` action."""
+
+    def __init__(self, act: Act, mapper: Mapper[Any] | None, clock: Clock, read_clock: Any, engine: Callable[[], AsyncEngine]) -> None:
+        """Keep where connections come from."""
+        super().__init__(act, mapper, clock, read_clock)
+        self._engine = engine
+
+    @cached_property
+    def opened(self) -> AsyncOpened:
+        """The transaction the action writes in."""
+        if self._opened is not None:
+            return self._opened  # type: ignore[no-any-return] # made by this performer
+        session = AsyncSession(self._engine(), sync_session_class=StepSession, expire_on_commit=False)
+        sa.event.listen(session.sync_session, "after_begin", self._fence_off)
+        return AsyncOpened(session)
+
+    def has_writes(self) -> bool:
+        """Whether something waits to be flushed."""
+        session = self.opened.session.sync_session
+        return bool(session.new or session.dirty or session.deleted)
+
+    @property
+    def session(self) -> AsyncSession:
+        """The session the action writes through."""
+        self.check()
+        return self.opened.session
+
+    async def read(self, statement: Any, params: Any) -> Sequence[Any]:
+        """Read beside the finishing transaction, or in it if it is open."""
+        self.check()
+        if self.begun:
+            return (await self.opened.session.execute(statement, params)).all()
+        async with AsyncSession(self._engine().execution_options(**READING)) as session:
+            return (await session.execute(statement, params)).all()
