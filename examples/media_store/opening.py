@@ -36,5 +36,5 @@ async def open_store(settings: Settings) -> AsyncIterator[Store]:
         await once.boot()
         yield Store(settings, once, invoices, database)
     finally:
-        once.close()
+        await once.close()
         await database.close()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
@@ -12,10 +13,12 @@ from weakref import WeakKeyDictionary
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from semel.app.boot import read_workflows
+from semel.app.keeping import list_duties
 from semel.app.registry import Function
 from semel.app.setup import CONNECTIONS_LIMIT, LEASE_SECONDS, Bound, Setup, read_setup
 from semel.app.verbs import StepCall, Verb, Words, advance_one, transition_one, transition_several
 from semel.clock import Clock
+from semel.keepers.rounds import SWEEP_SECONDS, AsyncRounds, Beat
 from semel.outcomes import Missed, Moved, Outcome
 from semel.performers.actors import AsyncActors, Troupe
 from semel.performers.engines import make_async_engine
@@ -232,6 +235,31 @@ class AsyncSemel:
                 await self._performer.perform(check_counting(Meta(setup.ground), setup.settings.url.drivername))
                 setup.booted = True
             setup.bound.update(bound)
+
+    def rounds(self, sweep_seconds: float = SWEEP_SECONDS) -> AsyncRounds:
+        """Answer the rounds of this process's keepers, to be started after boot and stopped before close."""
+        setup = self._setup
+        beat = Beat(setup.keeping, setup.owner[-64:], setup.settings.clock, sweep_seconds)
+        return AsyncRounds(list_duties(setup), self._performer.perform, beat)
+
+    def lifespan(self, app: Any = None, *, keepers: bool = False) -> Any:
+        """Boot when an ASGI application starts, close when it stops: `FastAPI(lifespan=once.lifespan)`.
+
+        With `lifespan=once.lifespan(keepers=True)` this process runs keepers too, beside or instead of `semel worker`.
+        """
+        return partial(self._live, keepers=keepers) if app is None else self._live(app, keepers=keepers)
+
+    @asynccontextmanager
+    async def _live(self, _app: Any, *, keepers: bool) -> AsyncIterator[None]:
+        async with self:
+            rounds = self.rounds() if keepers else None
+            if rounds is not None:
+                rounds.start()
+            try:
+                yield
+            finally:
+                if rounds is not None:
+                    await rounds.stop()
 
     async def create_tables(self) -> None:
         """Create Semel's own tables where they are missing; yours are never touched."""

@@ -7,6 +7,7 @@ process that wrote it. `Clock` is a value so that tests and `prove` can move tim
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from dataclasses import dataclass
 from typing import Protocol
@@ -27,6 +28,9 @@ class Clock(Protocol):
     def wait(self, seconds: float) -> None:
         """Let `seconds` pass, blocking this thread."""
 
+    def wait_for(self, stop: threading.Event, seconds: float) -> None:
+        """Let `seconds` pass, or less if `stop` is set."""
+
     async def wait_async(self, seconds: float) -> None:
         """Let `seconds` pass without blocking the event loop."""
 
@@ -44,6 +48,10 @@ class SystemClock:
     def wait(self, seconds: float) -> None:
         """Block this thread for `seconds`."""
         time.sleep(seconds)
+
+    def wait_for(self, stop: threading.Event, seconds: float) -> None:
+        """Block this thread for `seconds`, or until `stop` is set."""
+        stop.wait(seconds)
 
     async def wait_async(self, seconds: float) -> None:
         """Suspend this task for `seconds`."""

@@ -61,7 +61,7 @@ class ClaimLostError(StoreError):
     """The claim is somebody else's by now; what was written under it was rolled back."""
 
 
-class ClaimLeft(BaseException):  # noqa: N818 - not an error: it leaves an action that `except Exception` must not keep
+class ClaimLeft(BaseException):
     """Leaves an action whose claim is lost. Nothing the action could do would count any more."""
 
 
@@ -138,6 +138,11 @@ TEXTS: dict[str, Text] = {
         ConfigError,
         "The driver {driver} counts {counted} rows where {expected} matched.",
         "Make the connection count matched rows (MySQL drivers: client flag FOUND_ROWS); Semel cannot guard a row without it.",
+    ),
+    "SEMEL-DB-6": Text(
+        ConfigError,
+        "This SQLite file cannot use a write-ahead log; it stays in journal mode {mode!r}.",
+        "Put the file on a local disk where its -wal and -shm files can be made beside it.",
     ),
     "SEMEL-SCHEMA-1": Text(
         ConfigError,

@@ -40,12 +40,16 @@ class Stage:
         return asyncio.run_coroutine_threadsafe(self._await(call), self.loop)
 
     def call_all(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Make awaitable calls as tasks that all begin in one turn of the loop."""
+        """Make awaitable calls as tasks that all begin in one turn of the loop; when all are done, the first error is raised."""
 
         async def gather() -> list[Any]:
-            return list(await asyncio.gather(*(call() for call in calls)))
+            return list(await asyncio.gather(*(call() for call in calls), return_exceptions=True))
 
-        return self.begin(gather).result()
+        answers = self.begin(gather).result()
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+        return answers  # type: ignore[no-any-return]
 
     @staticmethod
     async def _await(call: Callable[[], Any]) -> Any:
@@ -93,10 +97,7 @@ class Once:
 
     def close(self) -> None:
         """Close it where it lives."""
-        if self.colour == "sync":
-            self.semel.close()
-        else:
-            self.stage.begin(self.semel.close).result()
+        self.stage.wait(self.semel.close)
 
     def begin(self, call: Callable[[], Any]) -> Future[Any]:
         """Begin a verb and answer its future."""

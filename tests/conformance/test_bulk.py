@@ -129,7 +129,7 @@ def test_a_bulk_that_gave_up_waiting_leaves_nothing_half_done(
         with pytest.raises(LockHeldError):
             many.transition_many(range(1, 12), "pending", to="paid")
         rival.commit()
-    for row in range(500, 500 + once.semel._setup.connections_limit):
+    for row in range(500, 510):  # on every connection that there may be
         assert many.transition(row, "pending", to="paid") == Moved(1)
     rows = read_rows(database)
     assert {rows[row] for row in range(1, 12)} == {("pending", 0)}

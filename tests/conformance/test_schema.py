@@ -125,8 +125,8 @@ def test_a_semel_and_an_async_semel_create_their_tables(database: Database) -> N
     async def create() -> None:
         once = AsyncSemel(database.url, prefix="async_")
         await once.create_tables()
-        await once.boot()
-        once.close()
+        async with once:
+            pass
 
     asyncio.run(create())
     with Semel(database.url, prefix="async_") as once:
@@ -157,15 +157,13 @@ def test_a_newer_version_is_refused(database: Database, attempt: Callable[[Datab
     assert refusal(lambda: attempt(database)).code == "SEMEL-SCHEMA-3"
 
 
+KEEPERS_WITHOUT_A_KEY = """CREATE TABLE semel_keepers (keeper_id varchar(64), duty varchar(16), started_us bigint,
+    looked_us bigint, beats bigint, done bigint, problem text)"""
 DAMAGES = {
     "a table": (["DROP TABLE semel_keepers"], "everything"),
     "a column": (["ALTER TABLE semel_keepers DROP COLUMN problem"], "column problem"),
     "the key": (
-        [
-            "DROP TABLE semel_keepers",
-            "CREATE TABLE semel_keepers (keeper_id varchar(64), duty varchar(16), started_us bigint,"
-            " looked_us bigint, beats bigint, done bigint, problem text)",
-        ],
+        ["DROP TABLE semel_keepers", KEEPERS_WITHOUT_A_KEY],
         "primary key (keeper_id, duty)",
     ),
     "the installation": (["DELETE FROM semel_meta WHERE name = 'installation'"], "its row 'installation'"),
@@ -215,20 +213,23 @@ def test_whole_numbers_that_would_overflow_are_refused(database: Database) -> No
     assert ("column version" if database.family == "sqlite" else "64 bits in version") in problem.happened
 
 
-def test_somebody_elses_table_is_refused_before_the_mark(database: Database) -> None:
-    """A table that only shares one of our names is never marked as ours."""
-    run(database, "CREATE TABLE semel_journal (id integer PRIMARY KEY)")
+@pytest.mark.parametrize("name", ["semel_meta", "semel_journal"])
+def test_somebody_elses_table_is_refused_before_anything_is_made(database: Database, name: str) -> None:
+    """A table that only shares one of our names is never marked as ours, nor is anything made beside it."""
+    run(database, f"CREATE TABLE {name} (id integer PRIMARY KEY)")
     problem = refusal(lambda: apply(database))
     assert problem.code == "SEMEL-SCHEMA-7"
-    assert "semel_journal" in problem.happened
-    versions = look(database, lambda connection: read_versions(connection, TABLES))
-    assert versions == {}
+    assert name in problem.happened
+    assert sa.inspect(database.engine()).get_table_names() == [name]
 
 
-def test_somebody_elses_facts_are_an_error_and_not_a_traceback(database: Database) -> None:
-    """A table named semel_meta with other columns is the database's refusal, told as one."""
-    run(database, "CREATE TABLE semel_meta (id integer PRIMARY KEY)")
-    assert refusal(lambda: apply(database)).code == "SEMEL-STORE-5"
+def test_a_table_with_our_key_and_other_columns_is_refused_before_the_mark(database: Database) -> None:
+    """What IF NOT EXISTS has passed over is looked at before the version is written."""
+    run(database, "CREATE TABLE semel_keepers (keeper_id varchar(64), duty varchar(16), PRIMARY KEY (keeper_id, duty))")
+    problem = refusal(lambda: apply(database))
+    assert problem.code == "SEMEL-SCHEMA-7"
+    assert "column started_us" in problem.happened
+    assert look(database, lambda connection: read_versions(connection, TABLES)) == {}
 
 
 async def test_async_drivers_tell_errors_of_connecting(database: Database) -> None:

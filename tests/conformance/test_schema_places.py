@@ -14,7 +14,6 @@ from semel.store.schema import apply_schema, check_schema
 from semel.store.tables import OwnTables
 from tests.databases import Database, open_connection, random_name
 
-
 WITH_SCHEMAS = pytest.mark.parametrize("database", ["postgresql", "mariadb"], indirect=True)
 ON_MARIADB = pytest.mark.parametrize("database", ["mariadb"], indirect=True)
 
@@ -47,8 +46,8 @@ async def test_an_async_semel_finds_its_schema(database: Database, schema: str) 
     """The async drivers look into the same schema."""
     once = AsyncSemel(database.url, schema=schema)
     await once.create_tables()
-    await once.boot()
-    once.close()
+    async with once:
+        pass
 
 
 @WITH_SCHEMAS
@@ -80,7 +79,7 @@ def test_names_that_would_have_to_be_quoted_are_refused(database: Database) -> N
 
 
 MARIADB_DAMAGES = {
-    "ALTER TABLE semel_claims ENGINE=Aria": "its engine is Aria",
+    "ALTER TABLE semel_keepers ENGINE=Aria": "its engine is Aria",
     "ALTER TABLE semel_claims CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci": "utf8mb4_general_ci",
     "ALTER TABLE semel_claims MODIFY row_id varchar(190) COLLATE utf8mb4_bin NOT NULL": "byte by byte in row_id",
 }

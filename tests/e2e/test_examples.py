@@ -131,7 +131,7 @@ def test_links_between_pages_lead_somewhere(page: str) -> None:
 def test_a_part_begins_with_its_decorators_and_ends_with_its_last_line() -> None:
     """What a marker names is cut out whole; this holds the cutting itself."""
     assert read_part("examples/start/shop.py#engine..orders").splitlines()[-1] == "orders = once.table(Order)"
-    assert read_part("examples/start/first.py").startswith("from __future__")
+    assert read_part("examples/start/first.py").startswith("from shop import")
     assert read_part("examples/start/together.py#pay").startswith("def pay(")
     with pytest.raises(AssertionError, match="nothing makes absent there"):
         read_part("examples/start/first.py#absent")

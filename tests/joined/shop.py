@@ -25,6 +25,7 @@ class Base(DeclarativeBase):
 
 class Order(Base):
     __tablename__ = "orders"
+    __table_args__ = (sa.CheckConstraint("NOT (status = 'paid' AND note = 'unpayable')", name="payable"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     status: Mapped[str] = mapped_column(sa.String(20))
@@ -102,7 +103,7 @@ def open_shop(database: Database) -> Iterator[Shop]:
         try:
             yield Shop(database, once, async_once, loop)
         finally:
-            loop.call_soon(async_once.close)  # in the loop its connections live in
+            loop.run_until_complete(async_once.close())
             loop.run_until_complete(loop.shutdown_default_executor())
             loop.close()
 

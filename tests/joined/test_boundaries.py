@@ -86,7 +86,7 @@ def test_the_server_sees_one_transaction_from_first_to_last(cell_shop: Shop, cel
 
 
 def test_sqlite_receives_no_boundary_but_its_users(sqlite_shop: Shop) -> None:
-    """The only BEGIN is the one that sqlite3 sends by itself; no COMMIT, ROLLBACK or SAVEPOINT follows."""
+    """sqlite3 begins by itself before the savepoint, which would else be a transaction, and its RELEASE a commit."""
     order = sqlite_shop.add_order()
     with closing(connect_sqlite(sqlite_shop)) as on:
         heard: list[str] = []
@@ -94,14 +94,15 @@ def test_sqlite_receives_no_boundary_but_its_users(sqlite_shop: Shop) -> None:
         assert sqlite_shop.orders.transition(order, "cancelled", to="paid", on=on) == Missed("pending")
         assert sqlite_shop.orders.transition(order, "pending", to="paid", on=on)
         words = [statement.split()[0].upper() for statement in heard]
-    assert [word for word in words if word not in ("PRAGMA", "SELECT", "UPDATE", "INSERT")] == ["BEGIN"]
+    boundaries = [word for word in words if word not in ("PRAGMA", "SELECT", "UPDATE", "INSERT")]
+    assert boundaries == ["BEGIN", "SAVEPOINT", "RELEASE", "SAVEPOINT", "RELEASE"]
     assert sqlite_shop.see(order) == UNTOUCHED
 
 
 def test_the_first_verb_of_all_may_join_an_open_transaction(shop: Shop) -> None:
     """Boot happens beside it, and waits for no lock that the user's transaction holds."""
     order = shop.add_order()
-    with shop.database.engine().connect() as connection, Semel(shop.database.url) as _:
+    with shop.database.engine().connect() as connection:
         connection.execute(sa.update(Order).where(Order.id == order).values(note="mine"))
         once = Semel(shop.database.url)
         assert once.table(Order).transition(order, "pending", to="paid", on=connection)
@@ -120,7 +121,7 @@ def test_the_first_async_verb_of_all_may_join_an_open_transaction(shop: Shop) ->
             await connection.execute(sa.update(Order).where(Order.id == order).values(note="mine"))
             assert await once.table(Order).transition(order, "pending", to="paid", on=connection)
             await connection.commit()
-        once.close()
+        await once.close()
 
     shop.loop.run_until_complete(story())
     assert shop.see(order) == PAID

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from semel import Missed, Moved, UsageError
+from semel import Missed, Moved, StoreError, UsageError
 from semel.protocols.transition import IDS_LIMIT
 from tests.joined.lent import Cell, Lent
 from tests.joined.shop import PAID, PAID_WITH_RECEIPT, UNTOUCHED, Seen, Shop
@@ -91,6 +91,24 @@ def test_many_rows_move_in_the_users_transaction(cell_shop: Shop, cell: Cell) ->
 
     cell.play(cell_shop, story)
     assert {cell_shop.see(order) for order in fitting} == {PAID}
+
+
+def test_an_error_half_way_leaves_the_transaction_as_it_was(cell_shop: Shop, cell: Cell) -> None:
+    """Ten rows have moved when the eleventh breaks a constraint: none has, and the user goes on and commits."""
+    orders = [cell_shop.add_order() for _ in range(10)]
+    unpayable = cell_shop.add_order(note="unpayable")
+
+    async def story(lent: Lent) -> None:
+        await lent.write_receipt(orders[0])
+        with pytest.raises(StoreError, match="SEMEL-STORE-5"):
+            await lent.move_many([*orders, unpayable])
+        assert await lent.read(f"SELECT SUM(version) FROM orders WHERE id >= {orders[0]}") == [(0,)]
+        assert await lent.move(orders[0])
+        await lent.commit()
+
+    cell.play(cell_shop, story)
+    assert cell_shop.see(orders[0]) == PAID_WITH_RECEIPT
+    assert {cell_shop.see(order) for order in (*orders[1:], unpayable)} == {UNTOUCHED}
 
 
 def test_rolling_back_to_a_savepoint_loses_the_move_alone(cell_shop: Shop, cell: Cell) -> None:

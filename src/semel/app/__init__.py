@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 import sqlalchemy as sa
 
 from semel.app.boot import read_workflows
+from semel.app.keeping import list_duties
 from semel.app.registry import Function
 from semel.app.setup import CONNECTIONS_LIMIT, LEASE_SECONDS, Bound, Setup, read_setup
 from semel.app.verbs import StepCall, Verb, Words, advance_one, transition_one, transition_several
 from semel.clock import Clock
 from semel.errors import error
+from semel.keepers.rounds import SWEEP_SECONDS, Beat, Rounds
 from semel.outcomes import Missed, Moved, Outcome
 from semel.performers.actors import SyncActors, Troupe
 from semel.performers.engines import make_engine
@@ -234,6 +236,12 @@ class Semel:
                 self._performer.perform(check_counting(Meta(setup.ground), setup.settings.url.drivername))
                 setup.booted = True
             setup.bound.update(bound)
+
+    def rounds(self, sweep_seconds: float = SWEEP_SECONDS) -> Rounds:
+        """Answer the rounds of this process's keepers, to be started after boot and stopped before close."""
+        setup = self._setup
+        beat = Beat(setup.keeping, setup.owner[-64:], setup.settings.clock, sweep_seconds)
+        return Rounds(list_duties(setup), self._performer.perform, beat)
 
     def create_tables(self) -> None:
         """Create Semel's own tables where they are missing; yours are never touched."""

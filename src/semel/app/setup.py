@@ -24,6 +24,7 @@ from semel.store.ground import Ground
 from semel.store.journal import Journal
 from semel.store.keeping import Keeping
 from semel.store.outbox import Outbox
+from semel.store.reaping import Reaping
 from semel.store.reflect import bind_table
 from semel.store.schema import apply_schema, check_schema
 from semel.store.server import check_server
@@ -75,7 +76,9 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
         if read_family(self.url) == "sqlite" and self.tables.schema is not None:
-            raise error("SEMEL-APP-3", setting="schema", value=self.tables.schema, rule="SQLite has no schemas; use prefix")
+            raise error(
+                "SEMEL-APP-3", setting="schema", value=self.tables.schema, rule="SQLite has no schemas; use prefix"
+            )
         if not 1 <= self.connections_limit <= CONNECTIONS_MOST:
             rule = f"it must be from 1 to {CONNECTIONS_MOST}"
             raise error("SEMEL-APP-3", setting="connections_limit", value=self.connections_limit, rule=rule)
@@ -120,6 +123,11 @@ class Setup:
     def keeping(self) -> Keeping:
         """The keepers' statements."""
         return Keeping(self.ground)
+
+    @cached_property
+    def reaping(self) -> Reaping:
+        """The reaper's statements."""
+        return Reaping(self.ground)
 
     @property
     def owner(self) -> str:
@@ -175,7 +183,11 @@ class Setup:
         self.workflows = workflows
         for workflow in workflows:
             if not any(is_of(workflow, declared) for declared, _ in self.declared):
-                names = {"status": workflow.status_column, "version": workflow.version_column, "id": workflow.id_column}
+                names: dict[str, Any] = {
+                    "status": workflow.status_column,
+                    "version": workflow.version_column,
+                    "id": workflow.id_column,
+                }
                 self.declare(workflow.table, **names, status_values=None)
 
     def create(self, connection: sa.Connection) -> None:

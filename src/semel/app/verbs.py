@@ -115,11 +115,20 @@ def advance_one(bound: Bound, row: Any, call: StepCall) -> Verb[Outcome]:
     if workflow is None:
         raise error("SEMEL-APP-7", table=bound.entity.name, step=call.key)
     if call.key not in {step.key for step in workflow.steps}:
-        raise error("SEMEL-FLOW-6", workflow=workflow.name, step=call.key, known=", ".join(sorted({step.key for step in workflow.steps})))
+        raise error(
+            "SEMEL-FLOW-6",
+            workflow=workflow.name,
+            step=call.key,
+            known=", ".join(sorted({step.key for step in workflow.steps})),
+        )
     if call.by is not None and not 0 < len(call.by) <= NAME_CHARACTERS:
         raise error("SEMEL-ROW-6", by=call.by[:NAME_CHARACTERS], limit=NAME_CHARACTERS)
     requester = call.by or EVERYONE
-    steps = {step.status: step for step in workflow.steps if step.key == call.key and not step.retired and step.may_be_taken_by(requester)}
+    steps = {
+        step.status: step
+        for step in workflow.steps
+        if step.key == call.key and not step.retired and step.may_be_taken_by(requester)
+    }
     found = bound.entity.read_id(row)
     text = None if call.input is None else write_json(call.input, "the input")
     errand = Errand(

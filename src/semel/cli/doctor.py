@@ -49,7 +49,7 @@ def examine_all(target: Target) -> Iterator[tuple[str, Finding]]:
     except SemelError as problem:
         yield "connection", judge_connection(problem)
         return
-    yield "connection", fine(target.setup.url.drivername)
+    yield "connection", fine(target.url.drivername)
     yield from judge_all(facts)
 
 

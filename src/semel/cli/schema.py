@@ -70,11 +70,10 @@ def apply(named: Named) -> Answer:
     from semel.store.server import check_server
 
     target = find_target(named)
-    setup = target.setup
 
     def change(connection: sa.Connection) -> tuple[list[Script], dict[str, int]]:
-        check_server(connection, setup.family)
-        return apply_schema(connection, setup.family, setup.tables), read_versions(connection, setup.tables)
+        check_server(connection, target.family)
+        return apply_schema(connection, target.family, target.tables), read_versions(connection, target.tables)
 
     scripts, versions = target.look(change)
     done = [
@@ -97,11 +96,11 @@ def check(named: Named) -> Answer:
     from semel.store.schema import check_schema, read_versions
 
     target = find_target(named)
-    refuse_missing_file(target.setup)
+    refuse_missing_file(target)
 
     def look(connection: sa.Connection) -> dict[str, int]:
-        check_schema(connection, target.setup.tables)
-        return read_versions(connection, target.setup.tables)
+        check_schema(connection, target.tables)
+        return read_versions(connection, target.tables)
 
     versions = target.look(look)
     return Answer(
@@ -112,20 +111,16 @@ def check(named: Named) -> Answer:
 
 def find_dialect(named: Named, dialect: Family | None) -> tuple[Family, OwnTables]:
     """Answer whose SQL is wanted, and the names of the tables in it."""
-    from semel.store.tables import OwnTables
+    from semel.cli.target import find_named, name_tables
 
     if dialect is not None and named.db is None and named.app is None:
-        if dialect == "sqlite" and named.schema is not None:
-            raise click.UsageError("SQLite has no schemas; use --prefix.")
-        return dialect, OwnTables("semel_" if named.prefix is None else named.prefix, named.schema)
-    from semel.cli.target import find_named
-
+        return dialect, name_tables(named, dialect)
     target = find_named(named)
     if target is None:
         raise error("SEMEL-CLI-3")
-    if dialect not in (None, target.setup.family):
-        raise click.UsageError(f"--dialect says {dialect}, but the database is {target.setup.family}.")
-    return target.setup.family, target.setup.tables
+    if dialect not in (None, target.family):
+        raise click.UsageError(f"--dialect says {dialect}, but the database is {target.family}.")
+    return target.family, target.tables
 
 
 def write_title(script: Script) -> str:

@@ -18,13 +18,18 @@ import click
 
 from semel.aio import AsyncSemel
 from semel.app import Semel
-from semel.app.setup import CONNECTIONS_LIMIT, Setup, read_setup
+from semel.asks import Asking
 from semel.cli.naming import Named
+from semel.clock import SYSTEM, Clock
 from semel.errors import SemelError, error
-from semel.performers.opening import look_around, look_around_async, show
+from semel.performers.opening import look_around, look_around_async, open_async, open_sync, read_url, show
+from semel.store.dialects import Family, read_family
+from semel.store.ground import Ground
+from semel.store.tables import OwnTables
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
+    from sqlalchemy.engine import URL
 
 Found = TypeVar("Found")
 
@@ -33,22 +38,53 @@ ASYNC_DRIVERS = ("+asyncpg", "+asyncmy", "+aiosqlite")
 
 @dataclass(frozen=True)
 class Target:
-    """A database as a Semel would use it."""
+    """A database as a Semel would use it. `is_pooled` is what an app was told about a pooler; None: there is no app."""
 
-    setup: Setup
+    url: URL
+    tables: OwnTables
     is_async: bool
-    is_app: bool
+    clock: Clock = SYSTEM
+    is_pooled: bool | None = None
+
+    @property
+    def family(self) -> Family:
+        """Which database this is."""
+        return read_family(self.url)
+
+    @property
+    def ground(self) -> Ground:
+        """What statements stand on there."""
+        return Ground(self.family, self.tables, self.clock.offset_table)
 
     @property
     def shown(self) -> str:
         """The URL without its password."""
-        return show(self.setup.url)
+        return show(self.url)
 
     def look(self, look: Callable[[sa.Connection], Found]) -> Found:
         """Answer what `look` finds over one connection of the driver that the application uses."""
         if self.is_async:
-            return asyncio.run(look_around_async(self.setup.url, look))
-        return look_around(self.setup.url, look)
+            return asyncio.run(look_around_async(self.url, look))
+        return look_around(self.url, look)
+
+    def perform(self, asking: Asking[Found]) -> Found:
+        """Answer what a protocol answers over a connection like those of the verbs."""
+        # The few statements of a command gain nothing by being prepared, and so they work behind any pooler.
+        settings: Any = {"connections_limit": 1, "pooled": self.is_pooled is not False}
+        if self.is_async:
+            return asyncio.run(self._perform_async(asking, settings))
+        performer = open_sync(self.url, self.clock, self.ground.read_clock, **settings)
+        try:
+            return performer.perform(asking)
+        finally:
+            performer.close()
+
+    async def _perform_async(self, asking: Asking[Found], settings: Any) -> Found:
+        performer = open_async(self.url, self.clock, self.ground.read_clock, **settings)
+        try:
+            return await performer.perform(asking)
+        finally:
+            performer.close()
 
 
 def find_target(named: Named) -> Target:
@@ -83,19 +119,17 @@ def find_app(named: Named) -> tuple[str | None, Path]:
 
 def open_url(named: Named) -> Target:
     """Answer the database of --db. A URL that names an async driver is spoken to by that one."""
-    url = named.db or ""
-    is_async = url.partition(":")[0].endswith(ASYNC_DRIVERS)
-    setup = read_setup(
-        url,
-        is_async=is_async,
-        prefix="semel_" if named.prefix is None else named.prefix,
-        schema=named.schema,
-        connections_limit=CONNECTIONS_LIMIT,
-        # The few statements of a command gain nothing by being prepared, and so they work behind any pooler.
-        pooled=True,
-        clock=None,
-    )
-    return Target(setup, is_async=is_async, is_app=False)
+    text = named.db or ""
+    is_async = text.partition(":")[0].endswith(ASYNC_DRIVERS)
+    url = read_url(text, is_async=is_async)
+    return Target(url, name_tables(named, read_family(url)), is_async)
+
+
+def name_tables(named: Named, family: Family) -> OwnTables:
+    """Answer the names of Semel's tables as --prefix and --schema say."""
+    if family == "sqlite" and named.schema is not None:
+        raise error("SEMEL-APP-3", setting="schema", value=named.schema, rule="SQLite has no schemas; use prefix")
+    return OwnTables("semel_" if named.prefix is None else named.prefix, named.schema)
 
 
 def read_project_app(project: Path) -> str | None:
@@ -129,7 +163,9 @@ def load_app(app: str, folder: Path) -> Target:
     if not isinstance(found, Semel | AsyncSemel):
         raise error("SEMEL-CLI-2", app=app, reason=f"it is of type {type(found).__name__}")
     # The command line is a composition root too, and reads what the app was made with.
-    return Target(found._setup, is_async=isinstance(found, AsyncSemel), is_app=True)  # noqa: SLF001 - see above
+    settings = found._setup.settings  # noqa: SLF001 - see above
+    is_async = isinstance(found, AsyncSemel)
+    return Target(settings.url, settings.tables, is_async, settings.clock, is_pooled=settings.pooled)
 
 
 def tell_where(problem: BaseException) -> str:
@@ -140,8 +176,8 @@ def tell_where(problem: BaseException) -> str:
     return f"{said} ({place.filename}, line {place.lineno})" if place else said
 
 
-def refuse_missing_file(setup: Setup) -> None:
+def refuse_missing_file(target: Target) -> None:
     """Refuse a SQLite file that is not there: to look into it would make an empty one."""
-    name = setup.url.database or ""
-    if setup.family == "sqlite" and not name.startswith("file:") and not Path(name).exists():
+    name = target.url.database or ""
+    if target.family == "sqlite" and not name.startswith("file:") and not Path(name).exists():
         raise error("SEMEL-SCHEMA-1", table=name)

@@ -73,7 +73,9 @@ class ThreadPerformer:
             try:
                 if isinstance(ask, Wait):
                     await self.conductor.clock.wait_async(ask.seconds)
-                elif isinstance(ask, Act | Deliver | OpenFinish | Drop) or (isinstance(ask, Together) and ask.within):
+                elif isinstance(ask, Act | Deliver | OpenFinish | Drop) or (
+                    isinstance(ask, Together) and ask.within is not None
+                ):
                     reply = await take_steps_async(self.conductor.answer(ask))
                 else:
                     reply = await self._on_thread(self.conductor.answer(ask))

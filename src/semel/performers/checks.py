@@ -126,9 +126,6 @@ def check_raw(handle: Any, given: str) -> None:
 
 def check_sqlalchemy(connection: Any, given: str) -> None:
     """Refuse a SQLAlchemy connection for the same reasons, as far as its driver is known."""
-    begun = connection.get_nested_transaction() or connection.get_transaction()
-    if begun is not None and not begun.is_active:
-        raise error("SEMEL-ON-5", given=given)
     lent = connection.connection
     driver = DRIVERS.get(package_of(lent.driver_connection) or "")
     if driver is not None:

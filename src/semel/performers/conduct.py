@@ -90,6 +90,21 @@ class Conductor:
                 return (yield from self.run_alone(ask))
             case Together(begin=begin, within=None):
                 return (yield from self.run_together(begin))
+            case Now():
+                ((now,),) = yield from self.run_alone(Fetch(self.read_clock, {}))
+                return now
+            case Tick():
+                return self.clock.tick()
+            case Fresh():
+                return fresh_id()
+            case Wait(seconds=seconds):
+                return (yield partial(self.wire.pause, self.clock, seconds))
+            case _:
+                return (yield from self.answer_with_user(ask))
+
+    def answer_with_user(self, ask: Act | Deliver | Drop | OpenFinish | Together) -> Steps[Any]:
+        """Answer an ask that runs the user's functions, or ends what they left open."""
+        match ask:
             case Together(begin=begin, within=opened):
                 return (yield from self.run_within(opened, begin))
             case OpenFinish(begin=begin):
@@ -101,15 +116,6 @@ class Conductor:
                 return (yield partial(self.actors.act, ask))
             case Deliver():
                 return (yield partial(self.actors.deliver, ask))
-            case Now():
-                ((now,),) = yield from self.run_alone(Fetch(self.read_clock, {}))
-                return now
-            case Tick():
-                return self.clock.tick()
-            case Fresh():
-                return fresh_id()
-            case Wait(seconds=seconds):
-                return (yield partial(self.wire.pause, self.clock, seconds))
 
     def run_alone(self, ask: Fetch | Execute) -> Steps[Any]:
         """Answer a statement outside `Together`."""

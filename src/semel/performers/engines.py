@@ -29,7 +29,9 @@ def make_async_engine(url: URL, connections_limit: int) -> AsyncEngine:
         from semel.performers.sqlite_async import sqlite_module
 
         url = url.set(drivername="sqlite+aiosqlite")
-        engine = create_async_engine(url, module=sqlite_module(), pool_size=connections_limit, max_overflow=0, **_options(url))
+        engine = create_async_engine(
+            url, module=sqlite_module(), pool_size=connections_limit, max_overflow=0, **_options(url)
+        )
     else:
         engine = create_async_engine(url, pool_size=connections_limit, max_overflow=0, **_options(url))
     _prepare(engine.sync_engine, url)

@@ -62,7 +62,9 @@ class Stage:
 class SyncStage(Stage):
     """The stage of a `def` action."""
 
-    def __init__(self, act: Act, mapper: Mapper[Any] | None, clock: Clock, read_clock: Any, engine: Callable[[], sa.Engine]) -> None:
+    def __init__(
+        self, act: Act, mapper: Mapper[Any] | None, clock: Clock, read_clock: Any, engine: Callable[[], sa.Engine]
+    ) -> None:
         """Keep where connections come from."""
         super().__init__(act, mapper, clock, read_clock)
         self._engine = engine
@@ -94,7 +96,9 @@ class SyncStage(Stage):
 class AsyncStage(Stage):
     """The stage of an `async def` action."""
 
-    def __init__(self, act: Act, mapper: Mapper[Any] | None, clock: Clock, read_clock: Any, engine: Callable[[], AsyncEngine]) -> None:
+    def __init__(
+        self, act: Act, mapper: Mapper[Any] | None, clock: Clock, read_clock: Any, engine: Callable[[], AsyncEngine]
+    ) -> None:
         """Keep where connections come from."""
         super().__init__(act, mapper, clock, read_clock)
         self._engine = engine

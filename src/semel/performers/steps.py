@@ -28,7 +28,9 @@ def write_json(value: object, what: str) -> str:
     except (TypeError, ValueError) as problem:
         raise error("SEMEL-STEP-4", what=what, reason=str(problem)) from None
     if len(text.encode()) > JSON_BYTES:
-        raise error("SEMEL-STEP-4", what=what, reason=f"it has {len(text.encode())} bytes, and the limit is {JSON_BYTES}")
+        raise error(
+            "SEMEL-STEP-4", what=what, reason=f"it has {len(text.encode())} bytes, and the limit is {JSON_BYTES}"
+        )
     return text
 
 
@@ -46,7 +48,8 @@ class _StepFacts(Generic[Row]):
     @property
     def row(self) -> Row:
         """The row as the step found it, frozen; write through `session`."""
-        return self._stage.row  # type: ignore[no-any-return] # a snapshot that reads like the mapped class
+        row: Any = self._stage.row  # a snapshot that reads like the mapped class
+        return row  # type: ignore[no-any-return] # see above
 
     @property
     def id(self) -> Any:
@@ -82,9 +85,17 @@ class _StepFacts(Generic[Row]):
         """Record an after-effect: it is owed by the same commit as the finish, and delivered after it, at least once."""
         self._stage.check()
         if not 0 < len(name) <= NAME_CHARACTERS:
-            raise error("SEMEL-STEP-4", what="the name of an after-effect", reason=f"it needs 1 to {NAME_CHARACTERS} characters")
+            raise error(
+                "SEMEL-STEP-4", what="the name of an after-effect", reason=f"it needs 1 to {NAME_CHARACTERS} characters"
+            )
         if len(self._stage.effects) >= EFFECTS_LIMIT:
-            raise error("SEMEL-ROW-5", count=EFFECTS_LIMIT + 1, what="after-effects", limit=EFFECTS_LIMIT, remedy="Make it a job.")
+            raise error(
+                "SEMEL-ROW-5",
+                count=EFFECTS_LIMIT + 1,
+                what="after-effects",
+                limit=EFFECTS_LIMIT,
+                remedy="Make it a job.",
+            )
         self._stage.effects.append(Recorded(name, write_json(payload, f"the payload of {name!r}")))
 
 

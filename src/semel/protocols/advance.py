@@ -18,7 +18,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from semel.asks import Act, Acted, Asking, ClaimName, Drop, Execute, Fetch, Fresh, Open, OpenFinish, Recorded, StepFacts, Together
+from semel.asks import (
+    Act,
+    Acted,
+    Asking,
+    ClaimName,
+    Drop,
+    Execute,
+    Fetch,
+    Fresh,
+    Open,
+    OpenFinish,
+    Recorded,
+    StepFacts,
+    Together,
+)
 from semel.errors import ClaimLostError, OutcomeUnknownError, StoreError, error
 from semel.outcomes import Done, Finish, NotAllowed, Outcome, Pending, Rejected
 from semel.protocols.claim import (
@@ -72,7 +86,9 @@ def advance(errand: Errand) -> Asking[Outcome]:
         step = errand.steps.get(status)
         if step is None:
             return NotAllowed(status)
-        outcome = yield from (advance_claimed(errand, step) if step.claim_for(errand.requester) else advance_alone(errand, step))
+        outcome = yield from (
+            advance_claimed(errand, step) if step.claim_for(errand.requester) else advance_alone(errand, step)
+        )
         if not isinstance(outcome, NotAllowed) or outcome.now == status:
             return outcome
         status = outcome.now
@@ -186,7 +202,9 @@ def release(held: Held, acted: Acted, why: Rejected | BaseException) -> Asking[R
     except StoreError as problem:
         if isinstance(why, Rejected):
             raise
-        why.add_note(f"Semel could not release its claim on {held.wish.name.entity} {held.wish.name.row_id}: {problem.happened}")
+        why.add_note(
+            f"Semel could not release its claim on {held.wish.name.entity} {held.wish.name.row_id}: {problem.happened}"
+        )
         why.add_note(f"The row stays in {held.wish.into!r} until a keeper recovers it ({held.wish.recovery}).")
     if isinstance(why, Rejected):
         return why
@@ -210,7 +228,8 @@ def advance_alone(errand: Errand, step: Step) -> Asking[Outcome]:
         effects = yield from name_effects(step, errand.requester, Acted())
 
         def attempt(operation: str) -> Asking[Outcome]:
-            return (yield Together(lambda: step_in_one(errand, step, operation, effects)))
+            outcome: Outcome = yield Together(lambda: step_in_one(errand, step, operation, effects))
+            return outcome
 
         def recall(_mark: Mark) -> Outcome:
             return Done(step.successes_for(errand.requester)[0])
@@ -230,13 +249,15 @@ def advance_joined(errand: Errand) -> Asking[Outcome]:
     return (yield from act_alone(errand, step))
 
 
-def step_in_one(errand: Errand, step: Step, operation: str, effects: tuple[tuple[str, Recorded], ...]) -> Asking[Outcome]:
+def step_in_one(
+    errand: Errand, step: Step, operation: str, effects: tuple[tuple[str, Recorded], ...]
+) -> Asking[Outcome]:
     """Lock, judge, move, journal and record, inside a transaction that is already open."""
     judged = yield from lock_and_judge(errand, step)
     if isinstance(judged, NotAllowed):
         return judged
     status = step.successes_for(errand.requester)[0]
-    yield from move_alone(errand, step, judged, status, operation, effects)
+    yield from move_alone(errand, step, judged, Ending(operation, status, effects))
     return Done(status)
 
 
@@ -258,20 +279,29 @@ def act_alone(errand: Errand, step: Step) -> Asking[Outcome]:
         raise refusal
     finish = read_finish(step, errand.requester, acted.value)
     effects = yield from name_effects(step, errand.requester, acted)
-    yield from finish_alone(errand, step, judged, str(finish.status), effects, opened)
+    operation = yield Fresh()
+    yield from finish_alone(errand, step, judged, Ending(operation, str(finish.status), effects), opened)
     return Done(str(finish.status), finish.result)
 
 
+@dataclass(frozen=True)
+class Ending:
+    """How a step without a claim ends: under which operation id, in which status, and what is owed afterwards."""
+
+    operation: str
+    status: str
+    effects: tuple[tuple[str, Recorded], ...]
+
+
 def finish_alone(
-    errand: Errand, step: Step, values: Mapping[str, object], status: str, effects: tuple[tuple[str, Recorded], ...], opened: Open
+    errand: Errand, step: Step, values: Mapping[str, object], ending: Ending, opened: Open
 ) -> Asking[None]:
     """Move and commit; a commit whose answer was lost is looked up, and one that did not happen is the caller's to repeat."""
-    operation = yield Fresh()
     try:
-        yield Together(lambda: move_alone(errand, step, values, status, operation, effects), opened)
+        yield Together(lambda: move_alone(errand, step, values, ending), opened)
     except OutcomeUnknownError as problem:
-        mark = yield from settle_operation(operation, errand.claims.journal.abandon_operation_unless_committed, problem)
-        if mark is None:
+        abandon = errand.claims.journal.abandon_operation_unless_committed
+        if (yield from settle_operation(ending.operation, abandon, problem)) is None:
             raise error("SEMEL-STORE-4", reason=problem.reason) from problem
 
 
@@ -286,29 +316,38 @@ def lock_and_judge(errand: Errand, step: Step) -> Asking[dict[str, object] | Not
     return values if status == step.status else NotAllowed(status)
 
 
-def move_alone(
-    errand: Errand,
-    step: Step,
-    values: Mapping[str, object],
-    status: str,
-    operation: str,
-    effects: tuple[tuple[str, Recorded], ...],
-) -> Asking[None]:
+def move_alone(errand: Errand, step: Step, values: Mapping[str, object], ending: Ending) -> Asking[None]:
     """Move a row that this transaction has locked and judged, journal it, and record what it owes."""
+    status, effects = ending.status, ending.effects
     claims, codec = errand.claims, errand.claims.entity.codec
     version = values[claims.entity.version.name]
     assert isinstance(version, int), "the version column is a whole number; boot checked it"
     shared = shared_values(
-        operation, claims.entity.name, status, requester=errand.requester, workflow=errand.workflow.name, step_key=step.key
+        ending.operation,
+        claims.entity.name,
+        status,
+        requester=errand.requester,
+        workflow=errand.workflow.name,
+        step_key=step.key,
     )
-    params: dict[str, object] = {**shared, "kind": "step", "id0": errand.row, "row_id": errand.row_id, "from_status": step.status}
+    params: dict[str, object] = {
+        **shared,
+        "kind": "step",
+        "id0": errand.row,
+        "row_id": errand.row_id,
+        "from_status": step.status,
+    }
     params |= {"into": codec.encode(step.status), "target": codec.encode(status), "version": version}
     yield from expect_one(Execute(claims.move_row_out_of_claim_if_fenced, params))
     params["version"] = version + 1
     yield Execute(claims.journal.write_move, params)
     if effects:
         for number, (effect_id, effect) in enumerate(effects):
-            params |= {f"effect_id_{number}": effect_id, f"name_{number}": effect.name, f"payload_{number}": effect.payload}
+            params |= {
+                f"effect_id_{number}": effect_id,
+                f"name_{number}": effect.name,
+                f"payload_{number}": effect.payload,
+            }
         yield Execute(claims.outbox.write_effects(len(effects)), params, rows_limit=len(effects))
 
 

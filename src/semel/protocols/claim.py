@@ -78,7 +78,8 @@ def take_claim(wish: Wish) -> Asking[Taken]:
                 marks.append(taken)
             return taken
 
-        return (yield Together(begin))
+        found: Taken = yield Together(begin)
+        return found
 
     def recall(mark: Mark) -> Taken:
         return marks[0] if marks else Held(wish, fence=_fence(mark), pass_number=0, values={})
@@ -177,9 +178,12 @@ def leave_claim(held: Held, leave: Leave, within: Open | None = None) -> Asking[
     def attempt(operation: str) -> Asking[bool]:
         if held.wish.claims.in_one_statement:
             return (yield from leave_at_once(held, leave, operation))
-        return (yield Together(lambda: leave_in_steps(held, leave, operation)))
+        left: bool = yield Together(lambda: leave_in_steps(held, leave, operation))
+        return left
 
-    return (yield from run_once(attempt, lambda _mark: True, held.wish.claims.journal.abandon_operation_unless_committed))
+    return (
+        yield from run_once(attempt, lambda _mark: True, held.wish.claims.journal.abandon_operation_unless_committed)
+    )
 
 
 def give_lease_up(held: Held) -> Asking[None]:
@@ -199,13 +203,14 @@ def leave_within(held: Held, leave: Leave, within: Open) -> Asking[bool]:
         return True
 
     try:
-        return (yield Together(begin, within))
+        left: bool = yield Together(begin, within)
     except OutcomeUnknownError as problem:
         journal = held.wish.claims.journal
         mark = yield from settle_operation(operation, journal.abandon_operation_unless_committed, problem)
         if mark is None:
             raise error("SEMEL-STORE-4", reason=problem.reason) from problem
-        return True
+        left = True
+    return left
 
 
 def leave_at_once(held: Held, leave: Leave, operation: str) -> Asking[bool]:
@@ -215,9 +220,13 @@ def leave_at_once(held: Held, leave: Leave, operation: str) -> Asking[bool]:
     return version is not None
 
 
-def leave_in_steps(held: Held, leave: Leave, operation: str) -> Asking[bool]:
-    """Move, close, journal and record inside a transaction that is already open."""
+def leave_in_steps(held: Held, leave: Leave, operation: str, claim_fence: int | None = None) -> Asking[bool]:
+    """Move, close, journal and record inside a transaction that is already open.
+
+    `claim_fence` is given where the row's version is no longer the one that the claim took.
+    """
     claims, params = held.wish.claims, leave_params(held, leave, operation)
+    params["fence"] = held.fence if claim_fence is None else claim_fence
     moved = yield Execute(claims.move_row_out_of_claim_if_fenced, params)
     if not moved:
         return False

@@ -34,7 +34,9 @@ def move_one(move: Move, row: Id) -> Asking[Moved | Missed]:
     def attempt(operation: str) -> Asking[Moved | Missed]:
         if move.statements.in_one_statement:
             return (yield from move_at_once(move, row, operation, joined=False))
-        outcomes: dict[Id, Moved | Missed] = yield Together(lambda: move_in_steps(move, (row,), operation, joined=False))
+        outcomes: dict[Id, Moved | Missed] = yield Together(
+            lambda: move_in_steps(move, (row,), operation, joined=False)
+        )
         return outcomes[row]
 
     return run_once(attempt, recall_move, move.statements.journal.abandon_operation_unless_committed)
@@ -96,7 +98,7 @@ def move_at_once(move: Move, row: Id, operation: str, *, joined: bool) -> Asking
     if found is None:
         raise error("SEMEL-ROW-1", ids=repr(row), table=entity.name)
     if not fits:
-        return Missed(entity.codec.decode(status))
+        return Missed(entity.codec.decode(status) or None)
     if version is None:
         # A trigger swallowed the UPDATE: to call that a miss would say that somebody else was first.
         raise error("SEMEL-STORE-6", statement=statement.name, counted=0, expected=1)
@@ -116,14 +118,16 @@ def move_in_steps(move: Move, rows: Sequence[Id], operation: str, *, joined: boo
     # All rows are locked before any is moved: a row that does not exist must find a borrowed transaction as it was.
     found: dict[Id, Row] = {}
     for chunk in in_chunks(sorted(set(rows))):
-        locked = yield Fetch(move.statements.lock_rows(len(chunk), joined=joined), {**move.decided, **ids_as_params(chunk)})
+        locked = yield Fetch(
+            move.statements.lock_rows(len(chunk), joined=joined), {**move.decided, **ids_as_params(chunk)}
+        )
         found |= {line[0]: line for line in locked if line[0] is not None}
         absent = [row for row in chunk if row not in found]
         if absent:
             raise error("SEMEL-ROW-1", ids=", ".join(map(repr, absent)), table=move.entity.name)
     yield from move_locked(move, [line for line in found.values() if line[3]], operation)
     outcomes = {
-        row: Moved(version + 1) if fits else Missed(move.entity.codec.decode(status))
+        row: Moved(version + 1) if fits else Missed(move.entity.codec.decode(status) or None)
         for row, status, version, fits, *_ in found.values()
     }
     return {row: outcomes[row] for row in rows}

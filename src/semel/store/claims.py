@@ -74,8 +74,15 @@ class Claims:
         journaled = self.journal.insert_from(moved, kind="claim", version=moved.c.fence).cte("journaled")
         row = [moved.c[f"row_{number}"] for number in range(len(self.columns))]
         one = sa.select(ONE.label("one")).subquery("one")
-        joined = one.outerjoin(seen, sa.true()).outerjoin(locked, sa.true()).outerjoin(moved, sa.true()).outerjoin(claimed, sa.true())
-        answer = sa.select(seen.c.id, locked.c.status, claimed.c.pass_number, *row).select_from(joined).add_cte(journaled)
+        joined = (
+            one.outerjoin(seen, sa.true())
+            .outerjoin(locked, sa.true())
+            .outerjoin(moved, sa.true())
+            .outerjoin(claimed, sa.true())
+        )
+        answer = (
+            sa.select(seen.c.id, locked.c.status, claimed.c.pass_number, *row).select_from(joined).add_cte(journaled)
+        )
         return Statement("take_claim_if_in_status", answer, writes=True)
 
     @cached_property
@@ -131,7 +138,9 @@ class Claims:
     def write_claim(self) -> Statement:
         """Write the claim row, new or again; answer its pass."""
         values = self._claim_values(bind("fence", sa.BigInteger))
-        insert: Any = {"postgresql": postgresql.insert, "mariadb": mysql.insert, "sqlite": sqlite.insert}[self.ground.family](self._table)
+        insert: Any = {"postgresql": postgresql.insert, "mariadb": mysql.insert, "sqlite": sqlite.insert}[
+            self.ground.family
+        ](self._table)
         statement = self._on_conflict(insert.values(values), values).returning(self._table.c.pass_number)
         return Statement("write_claim", statement, writes=True)
 
@@ -174,7 +183,11 @@ class Claims:
         if self.ground.family != "postgresql":
             return Statement("lock_row_if_fenced", bounded_lock(select, self.ground.family), writes=False)
         bounded = lock_bound()
-        locked = select.select_from(self.entity.table.join(bounded, sa.true())).with_for_update(of=self.entity.table).cte("locked")
+        locked = (
+            select.select_from(self.entity.table.join(bounded, sa.true()))
+            .with_for_update(of=self.entity.table)
+            .cte("locked")
+        )
         found = sa.select(locked.c[self.entity.id.name], lock_unbound(bounded))
         return Statement("lock_row_if_fenced", found.select_from(bounded.join(locked, sa.true())), writes=False)
 
@@ -184,7 +197,15 @@ class Claims:
     def lock_claim(self) -> Statement:
         """Answer (held, fence, beats, claim status, back_to, recovery, review) of one claim, locked after its row."""
         table = self._table
-        columns = (table.c.held, table.c.fence, table.c.beats, table.c.claim_status, table.c.back_to, table.c.recovery, table.c.review)
+        columns = (
+            table.c.held,
+            table.c.fence,
+            table.c.beats,
+            table.c.claim_status,
+            table.c.back_to,
+            table.c.recovery,
+            table.c.review,
+        )
         select = sa.select(*columns).where(*self._is_named()).with_for_update()
         return Statement("lock_claim", select, writes=False)
 
@@ -193,7 +214,11 @@ class Claims:
         """Raise the version of a row that is locked and claimed: whoever held the claim is fenced out."""
         entity = self.entity
         update = sa.update(entity.table).values({entity.version.name: entity.version + ONE})
-        return Statement("raise_fence", update.where(entity.id == self._id, entity.status == bind("into", entity.status.type)), writes=True)
+        return Statement(
+            "raise_fence",
+            update.where(entity.id == self._id, entity.status == bind("into", entity.status.type)),
+            writes=True,
+        )
 
     @cached_property
     def retake_claim(self) -> Statement:
@@ -212,7 +237,16 @@ class Claims:
     def read_claim(self) -> Statement:
         """Answer what a re-run needs of a claim: (requester, input, pass, resumes, lease, claim status, back_to, hash)."""
         c = self._table.c
-        columns = (c.requester, c.input, c.pass_number, c.resumes, c.lease_us, c.claim_status, c.back_to, c.workflow_hash)
+        columns = (
+            c.requester,
+            c.input,
+            c.pass_number,
+            c.resumes,
+            c.lease_us,
+            c.claim_status,
+            c.back_to,
+            c.workflow_hash,
+        )
         return Statement("read_claim", sa.select(*columns).where(*self._is_named()), writes=False)
 
     @cached_property
@@ -220,7 +254,9 @@ class Claims:
         """Say that nobody works on a claim any more: a keeper need not wait for a lease."""
         fence = self._table.c.fence == bind("fence", sa.BigInteger)
         values = {"owner": sa.null(), "next_look_us": self.ground.now}
-        return Statement("give_lease_up", sa.update(self._table).values(values).where(*self._is_named(), fence), writes=True)
+        return Statement(
+            "give_lease_up", sa.update(self._table).values(values).where(*self._is_named(), fence), writes=True
+        )
 
     # Pieces
 
@@ -273,7 +309,9 @@ class Claims:
         return self._on_conflict(insert, values)
 
     def _typed(self, name: str, value: Any) -> sa.ColumnElement[Any]:
-        return sa.cast(value, self._table.c[name].type) if isinstance(value, sa.BindParameter) or value is None else value
+        return (
+            sa.cast(value, self._table.c[name].type) if isinstance(value, sa.BindParameter) or value is None else value
+        )
 
 
 def kind_of(passes: int) -> sa.ColumnElement[str]:

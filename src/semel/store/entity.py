@@ -41,7 +41,9 @@ class StatusCodec:
         return name if self.held is None else self.held[name]
 
     def decode(self, value: Any) -> str:
-        """Answer the status that the database holds; a number outside the mapping is shown as it is."""
+        """Answer the status that the database holds; a number outside the mapping is shown as it is, NULL as nothing."""
+        if value is None:
+            return ""
         if self.held is not None:
             return self.names.get(value, str(value))
         text = value.name if isinstance(value, enum.Enum) else str(value)
@@ -85,11 +87,19 @@ class Entity:
         }[kind]
         raise error("SEMEL-ROW-3", id=_shown(given), table=self.name, column=self.id.name, expected=expected)
 
+    def parse_id(self, text: str) -> Id:
+        """Answer an id that Semel's own tables kept as text."""
+        if self.id_kind is int:
+            return int(text)
+        return uuid.UUID(text) if self.id_kind is uuid.UUID else text
+
     def read_status(self, given: object) -> str:
         """Answer the name of a status, given as text or as a member of the column's own enum."""
         if isinstance(given, enum.Enum) and given in self.members:
             return self.members[given]
-        name = str.__str__(given) if isinstance(given, str) else ""  # a text enum's member is its text, not its Python name
+        name = (
+            str.__str__(given) if isinstance(given, str) else ""
+        )  # a text enum's member is its text, not its Python name
         known = self.known_statuses
         if not name or "\0" in name or (known is not None and name not in known):
             shown = ", ".join(known) if known is not None else "any text that is not empty"

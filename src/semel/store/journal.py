@@ -56,7 +56,9 @@ class Journal:
             bounded = lock_bound()
             select = sa.select(*(values[name].label(name) for name in values)).select_from(bounded)
             statement = postgresql.insert(table).from_select(list(values), select)
-            statement = statement.on_conflict_do_update(index_elements=["operation_id", "ordinal"], set_={"kind": table.c.kind})
+            statement = statement.on_conflict_do_update(
+                index_elements=["operation_id", "ordinal"], set_={"kind": table.c.kind}
+            )
         elif self.ground.family == "mariadb":
             statement = mysql.insert(table).values(values).on_duplicate_key_update(kind=table.c.kind)
         else:
@@ -102,7 +104,8 @@ class Journal:
         word = text_constant(kind) if kind else bind("kind", columns.kind.type)
         given = self.row_values(ordinal=ZERO, version=version, kind=word, **instead)
         typed = {
-            name: sa.cast(value, columns[name].type) if isinstance(value, sa.BindParameter) else value for name, value in given.items()
+            name: sa.cast(value, columns[name].type) if isinstance(value, sa.BindParameter) else value
+            for name, value in given.items()
         }
         select = sa.select(*(value.label(name) for name, value in typed.items())).select_from(source)
         return sa.insert(self.table).from_select(list(typed), select)

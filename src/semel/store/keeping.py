@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -23,21 +24,41 @@ class Keeping:
         claims = ground.tables.claims
         is_mine = (claims.c.owner == bind("owner", claims.c.owner.type), claims.c.held == ONE)
         again = {"beats": claims.c.beats + ONE, "next_look_us": ground.now + claims.c.lease_us}
-        self.beat_claims_of_owner = Statement("beat_claims_of_owner", sa.update(claims).values(again).where(*is_mine), writes=True)
+        self.beat_claims_of_owner = Statement(
+            "beat_claims_of_owner", sa.update(claims).values(again).where(*is_mine), writes=True
+        )
         names = [claims.c[name] for name in NAME]
-        self.list_claims_of_owner = Statement("list_claims_of_owner", sa.select(*names, claims.c.fence).where(*is_mine), writes=False)
+        self.list_claims_of_owner = Statement(
+            "list_claims_of_owner", sa.select(*names, claims.c.fence).where(*is_mine), writes=False
+        )
         is_named = [claims.c[name] == bind(name, claims.c[name].type) for name in NAME]
         is_fenced = claims.c.fence == bind("fence", sa.BigInteger)
-        later = {"next_look_us": ground.now + bind("pause_us", sa.BigInteger), "resumes": claims.c.resumes + bind("failed", sa.BigInteger)}
-        self.postpone_claim = Statement("postpone_claim", sa.update(claims).values(later).where(*is_named, is_fenced), writes=True)
+        later = {
+            "next_look_us": ground.now + bind("pause_us", sa.BigInteger),
+            "resumes": claims.c.resumes + bind("failed", sa.BigInteger),
+        }
+        self.postpone_claim = Statement(
+            "postpone_claim", sa.update(claims).values(later).where(*is_named, is_fenced), writes=True
+        )
         parked = {"review": bind("review", sa.Text())}
-        self.park_claim = Statement("park_claim", sa.update(claims).values(parked).where(*is_named, is_fenced), writes=True)
+        self.park_claim = Statement(
+            "park_claim", sa.update(claims).values(parked).where(*is_named, is_fenced), writes=True
+        )
         keepers = ground.tables.keepers
-        is_keeper = (keepers.c.keeper_id == bind("keeper_id", sa.String(64)), keepers.c.duty == bind("duty", sa.String(16)))
-        look = {"looked_us": ground.now, "beats": keepers.c.beats + ONE, "done": keepers.c.done + bind("done", sa.BigInteger)}
+        is_keeper = (
+            keepers.c.keeper_id == bind("keeper_id", sa.String(64)),
+            keepers.c.duty == bind("duty", sa.String(16)),
+        )
+        look = {
+            "looked_us": ground.now,
+            "beats": keepers.c.beats + ONE,
+            "done": keepers.c.done + bind("done", sa.BigInteger),
+        }
         look |= {"problem": bind("problem", sa.Text())}
         self.note_look = Statement("note_look", sa.update(keepers).values(look).where(*is_keeper), writes=True)
-        first = {name: bind(name, keepers.c[name].type) for name in ("keeper_id", "duty", "problem", "done")}
+        first: dict[str, Any] = {
+            name: bind(name, keepers.c[name].type) for name in ("keeper_id", "duty", "problem", "done")
+        }
         first |= {"started_us": ground.now, "looked_us": ground.now, "beats": ZERO}
         self.write_keeper = Statement("write_keeper", sa.insert(keepers).values(first), writes=True)
         self.find_due_claims = lru_cache(64)(self._find_due_claims)
@@ -45,7 +66,16 @@ class Keeping:
     def _find_due_claims(self, workflows: int) -> Statement:
         """Answer claims of some workflows whose lease is over: (name…, fence, beats, lease, owner, claim status, resumes)."""
         c = self.ground.tables.claims.c
-        columns = [*(c[name] for name in NAME), c.fence, c.beats, c.lease_us, c.owner, c.claim_status, c.back_to, c.resumes]
+        columns = [
+            *(c[name] for name in NAME),
+            c.fence,
+            c.beats,
+            c.lease_us,
+            c.owner,
+            c.claim_status,
+            c.back_to,
+            c.resumes,
+        ]
         select = (
             sa.select(*columns)
             .where(c.held == ONE, c.next_look_us <= self.ground.now, c.review.is_(None))

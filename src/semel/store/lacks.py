@@ -5,7 +5,7 @@ A column too many, an index of somebody else's or another default harm nobody an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -25,6 +25,24 @@ def find_lacks(connection: sa.Connection, tables: OwnTables) -> Iterator[tuple[s
             yield table.name, "; ".join(lacks)
 
 
+def find_strangers(connection: sa.Connection, tables: Iterable[sa.Table]) -> Iterator[tuple[str, str]]:
+    """Answer (table, what it lacks) for each table that has one of our names but never was ours: it has another key.
+
+    A table of ours is made whole, in whatever version, so one that was left half upgraded still has its key.
+    """
+    inspector = sa.inspect(connection)
+    for table in tables:
+        if inspector.has_table(table.name, schema=table.schema):
+            for missing in _list_key_lacks(inspector, table):
+                yield table.name, missing
+
+
+def _list_key_lacks(inspector: sa.Inspector, table: sa.Table) -> Iterator[str]:
+    key = [column.name for column in table.primary_key.columns]
+    if inspector.get_pk_constraint(table.name, schema=table.schema)["constrained_columns"] != key:
+        yield f"primary key ({', '.join(key)})"
+
+
 def _list_lacks(inspector: sa.Inspector, family: Family, table: sa.Table) -> Iterator[str]:
     if not inspector.has_table(table.name, schema=table.schema):
         yield "everything: it is not there"
@@ -36,9 +54,7 @@ def _list_lacks(inspector: sa.Inspector, family: Family, table: sa.Table) -> Ite
         return
     for column in table.columns:
         yield from _list_column_lacks(column, found[column.name], family)
-    key = [column.name for column in table.primary_key.columns]
-    if inspector.get_pk_constraint(table.name, schema=table.schema)["constrained_columns"] != key:
-        yield f"primary key ({', '.join(key)})"
+    yield from _list_key_lacks(inspector, table)
     if family == "mariadb":
         yield from _list_option_lacks(inspector.get_table_options(table.name, schema=table.schema))
 

@@ -24,6 +24,7 @@ class Outbox:
         """Build nothing yet."""
         self.ground = ground
         self._writes: dict[int, Statement] = {}
+        self._finds: dict[int, Statement] = {}
 
     @property
     def table(self) -> sa.Table:
@@ -47,7 +48,9 @@ class Outbox:
                 for name, value in row.items()
             ]
             selects.append(sa.select(*typed).select_from(moved))
-        return sa.insert(self.table).from_select(list(self._row(0)), sa.union_all(*selects) if count > 1 else selects[0])
+        return sa.insert(self.table).from_select(
+            list(self._row(0)), sa.union_all(*selects) if count > 1 else selects[0]
+        )
 
     def _row(self, number: int) -> dict[str, Any]:
         columns = self.table.c
@@ -56,21 +59,39 @@ class Outbox:
         row |= {"ordinal": sa.literal_column(str(number), sa.BigInteger), "state": text_constant("due")}
         return row | {"next_look_us": self.ground.now, "recorded_us": self.ground.now}
 
-    @cached_property
-    def find_due_effects(self) -> Statement:
-        """Answer effects that are due and whose row owes no earlier one: (id, name, entity, row, payload, attempts, beats)."""
+    def find_due_effects(self, names: int) -> Statement:
+        """Answer effects that are due and whose row owes no earlier one: (id, name, entity, row, payload, attempts)."""
+        if names not in self._finds:
+            self._finds[names] = self._find_due(names)
+        return self._finds[names]
+
+    def _find_due(self, names: int) -> Statement:
         table, earlier = self.table, self.table.alias("earlier")
         c = table.c
         is_blocked = (
             sa.select(ONE)
             .select_from(earlier)
-            .where(earlier.c.entity == c.entity, earlier.c.row_id == c.row_id, earlier.c.state != text_constant("delivered"))
-            .where(sa.or_(earlier.c.version < c.version, sa.and_(earlier.c.version == c.version, earlier.c.ordinal < c.ordinal)))
+            .where(
+                earlier.c.entity == c.entity,
+                earlier.c.row_id == c.row_id,
+                earlier.c.state != text_constant("delivered"),
+            )
+            .where(
+                sa.or_(
+                    earlier.c.version < c.version,
+                    sa.and_(earlier.c.version == c.version, earlier.c.ordinal < c.ordinal),
+                )
+            )
             .exists()
         )
         select = (
-            sa.select(c.effect_id, c.name, c.entity, c.row_id, c.payload, c.attempts, c.beats)
-            .where(c.state.in_([text_constant("due"), text_constant("taken")]), c.next_look_us <= self.ground.now, ~is_blocked)
+            sa.select(c.effect_id, c.name, c.entity, c.row_id, c.payload, c.attempts)
+            .where(c.name.in_([bind(f"name{number}", c.name.type) for number in range(names)]))
+            .where(
+                c.state.in_([text_constant("due"), text_constant("taken")]),
+                c.next_look_us <= self.ground.now,
+                ~is_blocked,
+            )
             .order_by(c.next_look_us)
             .limit(bind("sweep_limit", sa.Integer))
             .offset(ZERO)
@@ -95,7 +116,12 @@ class Outbox:
     @cached_property
     def deliver_effect_if_taken(self) -> Statement:
         """Write down that an attempt delivered the effect."""
-        values = {"state": text_constant("delivered"), "delivered_us": self.ground.now, "owner": sa.null(), "problem": sa.null()}
+        values = {
+            "state": text_constant("delivered"),
+            "delivered_us": self.ground.now,
+            "owner": sa.null(),
+            "problem": sa.null(),
+        }
         return self._end_attempt("deliver_effect_if_taken", values)
 
     @cached_property
@@ -129,7 +155,9 @@ class Outbox:
             "kind": text_constant("delivery"),
             "at_us": self.ground.now,
         }
-        insert: Any = {"postgresql": postgresql.insert, "mariadb": mysql.insert, "sqlite": sqlite.insert}[self.ground.family](journal)
+        insert: Any = {"postgresql": postgresql.insert, "mariadb": mysql.insert, "sqlite": sqlite.insert}[
+            self.ground.family
+        ](journal)
         if self.ground.family == "mariadb":
             statement = insert.values(values).prefix_with("IGNORE")
         else:

@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
+from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.interfaces import ReflectedColumn, ReflectedIndex
 
 from semel.errors import SemelError, error
@@ -108,6 +109,20 @@ def _is_partial(index: ReflectedIndex) -> bool:
     return any(option.endswith("_where") for option in index.get("dialect_options", {}))
 
 
+class PlainEnum(postgresql.ENUM):
+    """A PostgreSQL enum whose labels are plain text: one that was added after boot is read like the others."""
+
+    cache_ok = True
+
+    def bind_processor(self, dialect: Dialect) -> None:  # noqa: ARG002 - SQLAlchemy's own signature
+        """Write the label as it is."""
+        return
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:  # noqa: ARG002 - SQLAlchemy's own signature
+        """Read the label as it is."""
+        return
+
+
 def read_status_type(declared: Declared, column: ReflectedColumn) -> tuple[sa.types.TypeEngine[Any], StatusCodec]:
     """Answer how the status column is written and read: as plain text wherever the database allows it."""
     kind = column["type"]
@@ -118,7 +133,7 @@ def read_status_type(declared: Declared, column: ReflectedColumn) -> tuple[sa.ty
         return sa.BigInteger(), StatusCodec(held=values)
     if values is None and isinstance(kind, postgresql.ENUM):
         labels = tuple(kind.enums)
-        plain = postgresql.ENUM(*labels, name=kind.name or "", schema=kind.schema, create_type=False)
+        plain = PlainEnum(*labels, name=kind.name or "", schema=kind.schema, create_type=False)
         return plain, StatusCodec(known=labels)
     if values is None and isinstance(kind, sa.Enum):
         return sa.String(), StatusCodec(known=tuple(str(label) for label in kind.enums))

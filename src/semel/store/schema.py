@@ -15,11 +15,13 @@ The crash argument of `apply_schema`
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import sqlalchemy as sa
 
 from semel.errors import SemelError, error
 from semel.store.dialects import Family, Fault, classify
-from semel.store.lacks import find_lacks
+from semel.store.lacks import find_lacks, find_strangers
 from semel.store.scripts import INSTALLATION, VERSIONS, Script, write_scripts
 from semel.store.tables import PARTS, OwnTables
 
@@ -45,10 +47,12 @@ def apply_schema(connection: sa.Connection, family: Family, tables: OwnTables) -
     if not scripts:
         check_schema(connection, tables)
         return []
+    if not versions:
+        _refuse_strangers(connection, tables.core)
     _run(connection, [statement for script in scripts for statement in script.changes])
     # IF NOT EXISTS would take anybody's table under one of our names, so the marks wait for a look at it.
     for table, missing in find_lacks(connection, tables):
-        raise error("SEMEL-SCHEMA-7", table=table, missing=missing)
+        raise _stranger(table, missing)
     _run(connection, [statement for script in scripts for statement in script.marks])
     return scripts
 
@@ -56,6 +60,15 @@ def apply_schema(connection: sa.Connection, family: Family, tables: OwnTables) -
 def _run(connection: sa.Connection, statements: list[str]) -> None:
     for statement in statements:
         connection.exec_driver_sql(statement)
+
+
+def _refuse_strangers(connection: sa.Connection, tables: Iterable[sa.Table]) -> None:
+    for table, missing in find_strangers(connection, tables):
+        raise _stranger(table, missing)
+
+
+def _stranger(table: str, missing: str) -> SemelError:
+    return error("SEMEL-SCHEMA-7", table=table, missing=missing)
 
 
 def _refuse_missing_schema(connection: sa.Connection, tables: OwnTables) -> None:
@@ -109,6 +122,7 @@ def _read_marks(connection: sa.Connection, tables: OwnTables) -> dict[str, str]:
     meta = tables.meta
     if not sa.inspect(connection).has_table(meta.name, schema=tables.schema):
         return {}
+    _refuse_strangers(connection, [meta])
     wanted = meta.c.name.like("part:%") | (meta.c.name == INSTALLATION)
     rows = connection.execute(sa.select(meta.c.name, meta.c.value).where(wanted))
     return {str(name): str(value) for name, value in rows}

@@ -11,6 +11,7 @@ from media_store import demo, demo_report, demo_sides
 from media_store.demo_payers import pay_by_read_then_write
 from media_store.demo_race import Answers, race
 from media_store.demo_sides import CALLERS, Side
+from tools.project import ROOT
 
 
 def make_side(*, charges: int, **instead: object) -> Side:
@@ -39,6 +40,19 @@ def test_the_demo_runs_without_a_terminal(tmp_path: Path) -> None:
         "journal rows": "1",
     }
     assert "\x1b" not in done.stdout
+
+
+def test_the_readme_shows_what_the_demo_prints() -> None:
+    """But for its numbers, the excerpt in the README is a piece of what the demo prints when it charges twice."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (excerpt,) = re.findall(r"<!-- printed: make demo -->\n```text\n(.*?)```", text, re.DOTALL)
+    report = demo_report.write_report(make_side(charges=30), make_side(charges=1))
+    assert mask(excerpt) in mask(report)
+
+
+def mask(text: str) -> str:
+    """Write every number as 0 and every gap as one space."""
+    return re.sub(r"[ ]+", " ", re.sub(r"[0-9]+(\.[0-9]+)?", "0", text)).strip()
 
 
 def test_the_demo_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:

@@ -100,6 +100,7 @@ BROKEN: dict[str, tuple[dict[str, Any], dict[str, Any], set[tuple[str, str]]]] =
 # These break the rule as it is written, but through its other half.
 ALSO_BROKEN: list[tuple[str, dict[str, Any], set[tuple[str, str]]]] = [
     ("R1", changed(billing(), *CLAIM, to=["closing", "approved", "closed"]), {("R1", CLAIM_PATH)}),
+    ("R1", changed(billing(), *CLAIM, to=["closing", "nowhere", "closed"]), {("R1", CLAIM_PATH)}),
     ("R1", changed(billing(), *CLAIM, to="closing"), {("R1", CLAIM_PATH)}),
     ("R1", changed(billing(), *CLAIM, to={"into": "closing", "back_to": "approved"}), {("R1", CLAIM_PATH)}),
     ("R1", changed(billing(), *CLAIM, to=["closing", 7]), {("R1", CLAIM_PATH)}),

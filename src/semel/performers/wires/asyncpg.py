@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 
 from semel.clock import Clock
+from semel.errors import error
 from semel.performers.wires import wire
 from semel.performers.wires.notices import warns_of_replication
 
@@ -42,7 +43,7 @@ class AsyncpgWire:
         return connection
 
     def _notice_doubt(self, connection: Any, notice: Any) -> None:
-        if warns_of_replication(notice.severity_en, notice.message):
+        if warns_of_replication(notice.server_source_function):
             self._doubtful.add(connection)
 
     async def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
@@ -52,7 +53,8 @@ class AsyncpgWire:
 
     async def execute(self, connection: Any, text: str, bound: Any) -> int:
         """Run a statement; answer how many rows it matched."""
-        return int((await connection.execute(text, *bound)).rsplit(" ", 1)[-1])
+        last = (await connection.execute(text, *bound)).rsplit(" ", 1)[-1]
+        return int(last) if last.isdigit() else 0  # SAVEPOINT and RELEASE are answered without a count
 
     async def begin(self, connection: Any) -> None:
         """Begin a transaction."""
@@ -61,7 +63,8 @@ class AsyncpgWire:
     async def commit(self, connection: Any) -> None:
         """Commit it; a transaction that had failed answers ROLLBACK, which is an error here."""
         answer = await connection.execute("COMMIT")
-        assert answer == "COMMIT", f"COMMIT was answered with {answer}"
+        if answer != "COMMIT":
+            raise error("SEMEL-STORE-5", reason=f"COMMIT was answered with {answer}")
 
     async def rollback(self, connection: Any) -> None:
         """Roll it back."""

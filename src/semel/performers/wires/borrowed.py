@@ -6,6 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import sqlalchemy as sa
+
+from semel.errors import error
+from semel.performers.quoting import name_of, quote
 from semel.performers.wires.sqlite import reading_text
 
 if TYPE_CHECKING:
@@ -42,11 +46,13 @@ class SqlalchemyWire(BorrowedWire):
 
     def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
         """Run a statement; answer its rows."""
-        return connection.exec_driver_sql(text, bound).all()  # type: ignore[no-any-return]
+        with refusing_misuse(connection):
+            return connection.exec_driver_sql(text, bound).all()  # type: ignore[no-any-return]
 
     def execute(self, connection: Any, text: str, bound: Any) -> int:
         """Run a statement; answer how many rows it matched."""
-        return int(connection.exec_driver_sql(text, bound).rowcount)
+        with refusing_misuse(connection):
+            return int(connection.exec_driver_sql(text, bound).rowcount)
 
 
 class AsyncSqlalchemyWire(BorrowedWire):
@@ -54,11 +60,24 @@ class AsyncSqlalchemyWire(BorrowedWire):
 
     async def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
         """Run a statement; answer its rows."""
-        return (await connection.exec_driver_sql(text, bound)).all()  # type: ignore[no-any-return]
+        with refusing_misuse(connection):
+            return (await connection.exec_driver_sql(text, bound)).all()  # type: ignore[no-any-return]
 
     async def execute(self, connection: Any, text: str, bound: Any) -> int:
         """Run a statement; answer how many rows it matched."""
-        return int((await connection.exec_driver_sql(text, bound)).rowcount)
+        with refusing_misuse(connection):
+            return int((await connection.exec_driver_sql(text, bound)).rowcount)
+
+
+@contextmanager
+def refusing_misuse(connection: Any) -> Iterator[None]:
+    """Tell what SQLAlchemy itself refuses, before any statement is sent, from what the database refuses."""
+    try:
+        yield
+    except sa.exc.PendingRollbackError as problem:
+        raise error("SEMEL-ON-5", given=name_of(connection)) from problem
+    except sa.exc.InvalidRequestError as problem:
+        raise error("SEMEL-ON-7", given=name_of(connection), reason=quote(problem)) from problem
 
 
 class AsyncCursorWire(BorrowedWire):
@@ -112,7 +131,7 @@ class AiosqliteWire(AsyncCursorWire):
 
 
 class DjangoWire(BorrowedWire):
-    """A connection of Django's, through Django. After an error its atomic block can only be rolled back, as Django's own do."""
+    """A connection of Django's, through Django. After an error its atomic block can only be rolled back, like after Django's."""
 
     def fetch(self, connection: Any, text: str, bound: Any) -> Sequence[Any]:
         """Run a statement; answer its rows."""
@@ -123,13 +142,15 @@ class DjangoWire(BorrowedWire):
     def execute(self, connection: Any, text: str, bound: Any) -> int:
         """Run a statement; answer how many rows it matched."""
         with marking_for_rollback(connection), connection.cursor() as cursor:
+            if text.startswith("ROLLBACK TO SAVEPOINT") and connection.in_atomic_block:
+                connection.set_rollback(False)  # the savepoint undoes what failed, as it does for Django's inner blocks
             cursor.execute(text, bound)
             return int(cursor.rowcount)
 
 
 @contextmanager
 def marking_for_rollback(connection: Any) -> Iterator[None]:
-    """Tell Django that a statement failed: it cannot see that a move lacks its journal, and would commit the half."""
+    """Tell Django that a statement failed: it would send a COMMIT, and PostgreSQL would answer with a silent ROLLBACK."""
     try:
         yield
     except Exception as problem:

@@ -13,6 +13,7 @@ from psycopg.rows import tuple_row
 from psycopg.waiting import Ready, Wait
 
 from semel.clock import Clock
+from semel.errors import error
 from semel.performers.wires import wire
 from semel.performers.wires.notices import warns_of_replication
 
@@ -94,7 +95,8 @@ class PsycopgWire:
     def commit(self, connection: BoundedConnection) -> None:
         """Commit it; a transaction that had failed answers ROLLBACK, which is an error here."""
         answer = connection.execute("COMMIT").statusmessage
-        assert answer == "COMMIT", f"COMMIT was answered with {answer}"
+        if answer != "COMMIT":
+            raise error("SEMEL-STORE-5", reason=f"COMMIT was answered with {answer}")
 
     def rollback(self, connection: BoundedConnection) -> None:
         """Roll it back."""
@@ -124,5 +126,5 @@ class PsycopgWire:
 
 def notice_doubt(connection: BoundedConnection, notice: psycopg.errors.Diagnostic) -> None:
     """Remember the warning that a commit was not replicated."""
-    if warns_of_replication(notice.severity_nonlocalized, notice.message_primary):
+    if warns_of_replication(notice.source_function):
         connection.doubtful = True

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from semel.clock import Clock
+from semel.errors import error
 from semel.store import dialects
 
 if TYPE_CHECKING:
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
 PRAGMAS = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON")
 """Readers beside the writer; a commit is on the disk when it returns; the user's foreign keys hold for Semel's writes too."""
+
+
+def refuse_without_log(mode: str) -> None:
+    """Refuse a file whose readers would block its writer."""
+    if mode != "wal":
+        raise error("SEMEL-DB-6", mode=mode)
 
 
 class SqliteWire:
@@ -32,8 +39,8 @@ class SqliteWire:
         options |= {"isolation_level": None, "check_same_thread": False, "timeout": dialects.LOCK_WAIT_SECONDS}
         connection: sqlite3.Connection = sqlite3.connect(*where, **options)
         try:
-            for pragma in PRAGMAS:
-                self.fetch(connection, pragma, ())
+            answers = [self.fetch(connection, pragma, ()) for pragma in PRAGMAS]
+            refuse_without_log(answers[0][0][0])
         except BaseException:
             connection.close()
             raise
