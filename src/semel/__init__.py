@@ -9,29 +9,53 @@ if TYPE_CHECKING:
     from semel.aio import AsyncSemel, AsyncTable
     from semel.app import Semel, Table
     from semel.errors import ConfigError, SemelError, StoreError, UsageError
-    from semel.outcomes import Missed, Moved
+    from semel.outcomes import Busy, Done, Finish, Missed, Moved, NotAllowed, Pending, Refused, Rejected
+    from semel.performers.effects import AsyncEffect, Effect
+    from semel.performers.steps import AsyncStep, Step
 
 _ROOMS = {
+    "AsyncEffect": "performers.effects",
     "AsyncSemel": "aio",
+    "AsyncStep": "performers.steps",
     "AsyncTable": "aio",
+    "Busy": "outcomes",
     "ConfigError": "errors",
+    "Done": "outcomes",
+    "Effect": "performers.effects",
+    "Finish": "outcomes",
     "Missed": "outcomes",
     "Moved": "outcomes",
+    "NotAllowed": "outcomes",
+    "Pending": "outcomes",
+    "Refused": "outcomes",
+    "Rejected": "outcomes",
     "Semel": "app",
     "SemelError": "errors",
+    "Step": "performers.steps",
     "StoreError": "errors",
     "Table": "app",
     "UsageError": "errors",
 }
 
 __all__ = [
+    "AsyncEffect",
     "AsyncSemel",
+    "AsyncStep",
     "AsyncTable",
+    "Busy",
     "ConfigError",
+    "Done",
+    "Effect",
+    "Finish",
     "Missed",
     "Moved",
+    "NotAllowed",
+    "Pending",
+    "Refused",
+    "Rejected",
     "Semel",
     "SemelError",
+    "Step",
     "StoreError",
     "Table",
     "UsageError",

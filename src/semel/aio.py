@@ -224,17 +224,18 @@ class AsyncSemel:
 
     async def boot(self) -> None:
         """Check the workflows, the database, Semel's tables and yours; refuse to start on anything that cannot be safe."""
-        await self._boot(counting=True)
+        async with self._booting:
+            await self._boot(counting=True)
 
     async def _boot(self, *, counting: bool) -> None:
-        async with self._booting:
-            setup = self._setup
-            setup.declare_tables_of(read_workflows(setup))
-            bound = await look_around_async(setup.settings.url, setup.look)
-            if counting:
-                await self._performer.perform(check_counting(Meta(setup.ground), setup.settings.url.drivername))
-                setup.booted = True
-            setup.bound.update(bound)
+        """Boot, holding the lock."""
+        setup = self._setup
+        setup.declare_tables_of(read_workflows(setup))
+        bound = await look_around_async(setup.settings.url, setup.look)
+        if counting:
+            await self._performer.perform(check_counting(Meta(setup.ground), setup.settings.url.drivername))
+            setup.booted = True
+        setup.bound.update(bound)
 
     def rounds(self, sweep_seconds: float = SWEEP_SECONDS) -> AsyncRounds:
         """Answer the rounds of this process's keepers, to be started after boot and stopped before close."""
@@ -280,17 +281,15 @@ class AsyncSemel:
         return await self._performer.perform(beat_claims(self._setup.keeping, self._setup.owner))
 
     async def _find(self, declared: Declared, on: Any) -> Bound:
-        """Answer a bound table, booting first, or binding what was declared after boot."""
+        """Answer a bound table, booting first, or binding what was declared after boot: one caller looks, the others wait."""
         setup = self._setup
-        bound = setup.bound_of(declared)
-        if bound is None and not setup.booted:
-            await self._boot(counting=setup.may_write_beside(on))
-            bound = setup.bound_of(declared)
-        if bound is None:
-            found = await look_around_async(setup.settings.url, partial(setup.look_at, declared))
-            bound = found[id(declared)]
-            setup.bound.update(found)
-        return bound
+        if setup.bound_of(declared) is None:
+            async with self._booting:
+                if setup.bound_of(declared) is None and not setup.booted:
+                    await self._boot(counting=setup.may_write_beside(on))
+                if setup.bound_of(declared) is None:
+                    setup.bound.update(await look_around_async(setup.settings.url, partial(setup.look_at, declared)))
+        return setup.bound[id(declared)]
 
     async def _run(self, declared: Declared, read: Callable[[Bound], Verb[Answer]], on: Any) -> Answer:
         """Perform a verb, on a connection of our own or on a borrowed handle."""
@@ -299,7 +298,7 @@ class AsyncSemel:
         if on is None:
             return await self._performer.perform(verb.own())
         borrowed = await borrow_async(on, Wanted(self._setup.family, verb.name), declared)
-        answer = await self._performer.perform_on(borrowed.wire, borrowed.handle, verb.joined())
+        answer = await self._performer.perform_on(borrowed, verb.joined())
         if borrowed.session is not None:
             await reload_moved(borrowed.session, declared, bound.entity.id.name, verb.rows)
         return answer

@@ -384,6 +384,11 @@ TEXTS: dict[str, Text] = {
         "Step {step!r} was used after its action had ended.",
         "Use the step only inside its action; let work that comes later be an after-effect.",
     ),
+    "SEMEL-STEP-6": Text(
+        UsageError,
+        "Step {step!r} joined a raw driver connection with on=, so there is no step.session.",
+        "Write through the connection you passed, or pass a SQLAlchemy Connection or Session as on=.",
+    ),
     "SEMEL-ON-6": Text(
         UsageError,
         "Step {step!r} has a claim or calls, which need commits of their own, so it cannot join a transaction with on=.",

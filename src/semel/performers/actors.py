@@ -17,7 +17,7 @@ from semel.outcomes import Rejected
 from semel.performers.effects import AsyncEffect, Effect
 from semel.performers.heart import AsyncHeart, Heart, Watch
 from semel.performers.opened import AsyncOpened, StepSession, SyncOpened
-from semel.performers.stage import AsyncStage, Stage, SyncStage
+from semel.performers.stage import AsyncStage, Stage, SyncStage, has_writes
 from semel.performers.steps import AsyncStep, Step
 
 
@@ -80,7 +80,7 @@ class SyncActors:
         problem: BaseException | None = None
         try:
             value = self._play(act, Step(stage))
-            if not isinstance(value, Rejected) and "opened" in stage.__dict__ and stage.opened.session.has_writes():
+            if not isinstance(value, Rejected) and "opened" in stage.__dict__ and has_writes(stage.opened):
                 stage.opened.session.flush()
         except ClaimLeft:
             stage.lost = True
@@ -140,7 +140,7 @@ class AsyncActors:
         problem: BaseException | None = None
         try:
             value = await self._play(act, AsyncStep(stage))
-            if not isinstance(value, Rejected) and "opened" in stage.__dict__ and stage.has_writes():
+            if not isinstance(value, Rejected) and "opened" in stage.__dict__ and has_writes(stage.opened):
                 await stage.opened.session.flush()
         except ClaimLeft:
             stage.lost = True

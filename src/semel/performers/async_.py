@@ -16,11 +16,20 @@ from semel.clock import Clock
 from semel.errors import SemelError, error
 from semel.performers.actors import AsyncActors
 from semel.performers.conduct import JoinedConductor, OwnConductor, Steps
+from semel.performers.handles import Borrowed
+from semel.performers.joining import AsyncJoined, JoinedActors
 from semel.performers.pool import AsyncPool, Pool
 from semel.performers.stepping import take_steps, take_steps_async
 from semel.performers.wires.wire import Wire
 
 Answer = TypeVar("Answer")
+
+
+def join(own: OwnConductor, borrowed: Borrowed) -> JoinedConductor:
+    """Answer the conductor of a borrowed handle."""
+    joined = JoinedConductor(borrowed.wire, own.clock, own.read_clock, borrowed.handle)
+    joined.actors = JoinedActors(own.actors, AsyncJoined(borrowed).begin)
+    return joined
 
 
 class AsyncPerformer:
@@ -35,11 +44,9 @@ class AsyncPerformer:
         """Answer what the protocol answers."""
         return await take_steps_async(self.conductor.conduct(protocol))
 
-    async def perform_on(self, wire: Wire, handle: Any, protocol: Asking[Answer]) -> Answer:
+    async def perform_on(self, borrowed: Borrowed, protocol: Asking[Answer]) -> Answer:
         """Answer what the protocol answers in the transaction of a borrowed handle."""
-        return await take_steps_async(
-            JoinedConductor(wire, self.conductor.clock, self.conductor.read_clock, handle).conduct(protocol)
-        )
+        return await take_steps_async(join(self.conductor, borrowed).conduct(protocol))
 
     def engage(self, actors: AsyncActors) -> None:
         """From now on user functions are run by these actors."""
@@ -93,11 +100,9 @@ class ThreadPerformer:
             self._thread, self._home = ThreadPoolExecutor(max_workers=1, thread_name_prefix="semel-sqlite"), os.getpid()
         return self._thread
 
-    async def perform_on(self, wire: Wire, handle: Any, protocol: Asking[Answer]) -> Answer:
+    async def perform_on(self, borrowed: Borrowed, protocol: Asking[Answer]) -> Answer:
         """Answer what the protocol answers in the transaction of a borrowed handle."""
-        return await take_steps_async(
-            JoinedConductor(wire, self.conductor.clock, self.conductor.read_clock, handle).conduct(protocol)
-        )
+        return await take_steps_async(join(self.conductor, borrowed).conduct(protocol))
 
     def engage(self, actors: AsyncActors) -> None:
         """From now on user functions are run by these actors."""

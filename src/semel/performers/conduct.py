@@ -61,6 +61,9 @@ def is_unusable_after(problem: BaseException) -> bool:
 class Conductor:
     """Answers asks that need no connection; the rest is for those who know where connections come from."""
 
+    commits = True
+    """Whether the transactions that are finished here are committed here, so that the answer to a COMMIT can be lost."""
+
     def __init__(self, wire: Wire, clock: Clock, read_clock: Any) -> None:
         """Keep the driver's wire, the local clock, and the statement that reads the database's."""
         self.wire = wire
@@ -144,7 +147,7 @@ class Conductor:
             yield opened.commit
         except BaseException as problem:
             yield from self.drop(opened)
-            raise as_told(problem, writing=committing) from problem
+            raise as_told(problem, writing=committing and self.commits) from problem
         return answer
 
     def beside(self, wire: Wire, connection: Any) -> JoinedConductor:
@@ -277,6 +280,8 @@ SAVEPOINT = "semel_step"
 
 class JoinedConductor(Conductor):
     """Answers asks on a handle the user lent: never commits, rolls back or runs again."""
+
+    commits = False
 
     def __init__(self, wire: Wire, clock: Clock, read_clock: Any, handle: Any) -> None:
         """Keep the borrowed handle."""

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+
+class PymysqlConnection(Protocol):
+    """A connection of PyMySQL, which ships no types: without this, type checkers would take anything for one."""
+
+    @property
+    def open(self) -> Any:
+        """Whether it is open."""
+
+    def get_autocommit(self) -> Any:
+        """Whether every statement commits."""
+
+    def begin(self) -> Any:
+        """Begin a transaction."""
+
 
 if TYPE_CHECKING:
     import sqlite3
@@ -12,7 +27,6 @@ if TYPE_CHECKING:
     import asyncpg
     import asyncpg.pool
     import psycopg
-    import pymysql.connections
     import sqlalchemy as sa
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, async_scoped_session
     from sqlalchemy.orm import Session, scoped_session
@@ -23,7 +37,7 @@ if TYPE_CHECKING:
         | scoped_session[Any]
         | psycopg.Connection[Any]
         | sqlite3.Connection
-        | pymysql.connections.Connection
+        | PymysqlConnection
         | str
     )
     AsyncHandle: TypeAlias = (

@@ -24,10 +24,6 @@ class StepSession(Session):
         """Refuse: leave the action by an exception or by returning Rejected."""
         raise error("SEMEL-STEP-2", verb="rollback")
 
-    def has_writes(self) -> bool:
-        """Whether something waits to be flushed."""
-        return bool(self.new or self.dirty or self.deleted)
-
 
 class SyncOpened:
     """An open transaction of a sync action."""

@@ -58,6 +58,18 @@ class Stage:
             self.lost = True
             raise ClaimLeft from None
 
+    def session_of(self, opened: Any) -> Any:
+        """Answer the session of an open transaction; a raw handle that was lent has none."""
+        if opened.session is None:
+            raise error("SEMEL-STEP-6", step=self.facts.step_key)
+        return opened.session
+
+
+def has_writes(opened: Any) -> bool:
+    """Whether something waits to be flushed."""
+    session = getattr(opened.session, "sync_session", opened.session)
+    return session is not None and bool(session.new or session.dirty or session.deleted)
+
 
 class SyncStage(Stage):
     """The stage of a `def` action."""
@@ -82,7 +94,8 @@ class SyncStage(Stage):
     def session(self) -> Session:
         """The session the action writes through."""
         self.check()
-        return self.opened.session
+        session: Any = self.session_of(self.opened)
+        return session  # type: ignore[no-any-return] # of the colour of its stage
 
     def read(self, statement: Any, params: Any) -> Sequence[Any]:
         """Read beside the finishing transaction, or in it if it is open."""
@@ -112,16 +125,12 @@ class AsyncStage(Stage):
         sa.event.listen(session.sync_session, "after_begin", self._fence_off)
         return AsyncOpened(session)
 
-    def has_writes(self) -> bool:
-        """Whether something waits to be flushed."""
-        session = self.opened.session.sync_session
-        return bool(session.new or session.dirty or session.deleted)
-
     @property
     def session(self) -> AsyncSession:
         """The session the action writes through."""
         self.check()
-        return self.opened.session
+        session: Any = self.session_of(self.opened)
+        return session  # type: ignore[no-any-return] # of the colour of its stage
 
     async def read(self, statement: Any, params: Any) -> Sequence[Any]:
         """Read beside the finishing transaction, or in it if it is open."""

@@ -8,6 +8,8 @@ from semel.asks import Asking
 from semel.clock import Clock
 from semel.performers.actors import SyncActors
 from semel.performers.conduct import JoinedConductor, OwnConductor
+from semel.performers.handles import Borrowed
+from semel.performers.joining import JoinedActors, SyncJoined
 from semel.performers.pool import Pool
 from semel.performers.stepping import take_steps
 from semel.performers.wires.wire import Wire
@@ -27,10 +29,12 @@ class SyncPerformer:
         """Answer what the protocol answers."""
         return take_steps(self.conductor.conduct(protocol))
 
-    def perform_on(self, wire: Wire, handle: Any, protocol: Asking[Answer]) -> Answer:
+    def perform_on(self, borrowed: Borrowed, protocol: Asking[Answer]) -> Answer:
         """Answer what the protocol answers in the transaction of a borrowed handle."""
         own = self.conductor
-        return take_steps(JoinedConductor(wire, own.clock, own.read_clock, handle).conduct(protocol))
+        joined = JoinedConductor(borrowed.wire, own.clock, own.read_clock, borrowed.handle)
+        joined.actors = JoinedActors(own.actors, SyncJoined(borrowed).begin)
+        return take_steps(joined.conduct(protocol))
 
     def engage(self, actors: SyncActors) -> None:
         """From now on user functions are run by these actors."""

@@ -94,6 +94,7 @@ def declare(given: Any, *, status: Any, version: Any, id: Any, status_values: Ma
         table=table,
     )
     refuse_shared_version(declared)
+    refuse_child(declared)
     return declared
 
 
@@ -104,6 +105,17 @@ def refuse_shared_version(declared: Declared) -> None:
     theirs = declared.mapper.version_id_col
     if theirs is not None and declared.version in declared.table.c and declared.table.c[declared.version] is theirs:
         raise error("SEMEL-TABLE-4", mapper=declared.shown, table=declared.name, column=declared.version)
+
+
+def refuse_child(declared: Declared) -> None:
+    """With joined tables a child's status is in its parent's: a handle on the child would move its siblings too."""
+    if declared.mapper is None or declared.table is None or declared.status in declared.table.c:
+        return
+    for parent in declared.mapper.iterate_to_root():
+        if declared.status in parent.local_table.c:
+            home = parent.class_.__name__
+            remedy = f"{home} has it, in a table of its own: once.table({home}) moves the rows of {declared.shown} too."
+            raise error("SEMEL-TABLE-2", table=declared.name, column=declared.status, role="status", remedy=remedy)
 
 
 def _mapper_of(given: Any) -> Mapper[Any]:

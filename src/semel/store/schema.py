@@ -28,6 +28,9 @@ from semel.store.tables import PARTS, OwnTables
 LOCK_SECONDS = 30
 """How long one process waits for another that is creating tables: a dozen statements take less than a second of it."""
 
+WAL_ATTEMPTS = 100
+"""How often a new SQLite file is asked to change to WAL: one process of those that start at once succeeds in each round."""
+
 
 def apply_schema(connection: sa.Connection, family: Family, tables: OwnTables) -> list[Script]:
     """Run what is missing and answer it: an empty list, if there was nothing to do. Several processes may try at once.
@@ -84,8 +87,7 @@ def _lock_schema(connection: sa.Connection, family: Family, tables: OwnTables) -
         elif family == "mariadb":
             _lock_mariadb(connection, tables)
         else:
-            connection.exec_driver_sql(f"PRAGMA busy_timeout = {LOCK_SECONDS * 1000}")
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            _lock_sqlite(connection)
     except sa.exc.DBAPIError as problem:
         if classify(problem) is Fault.LOCKED:
             raise _locked(str(problem.orig)) from problem
@@ -107,6 +109,22 @@ def _lock_mariadb(connection: sa.Connection, tables: OwnTables) -> None:
     connection.exec_driver_sql(f"SET SESSION lock_wait_timeout = {LOCK_SECONDS}")
     if connection.scalar(sa.select(sa.func.get_lock(name, LOCK_SECONDS))) != 1:
         raise _locked("GET_LOCK gave up")
+
+
+def _lock_sqlite(connection: sa.Connection) -> None:
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {LOCK_SECONDS * 1000}")
+    # Changing to WAL does not wait for the lock as other statements do, so whoever holds it is waited for by asking for it.
+    # The file stays in WAL, so this is done once, before anybody could open it for a verb.
+    for _ in range(WAL_ATTEMPTS):
+        try:
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            break
+        except sa.exc.OperationalError as problem:
+            if classify(problem) is not Fault.LOCKED:
+                raise
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        connection.exec_driver_sql("ROLLBACK")
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _locked(reason: str) -> SemelError:
