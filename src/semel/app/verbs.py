@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,12 +14,12 @@ from semel.asks import Asking
 from semel.errors import error
 from semel.outcomes import Missed, Moved, Outcome
 from semel.performers.steps import write_json
-from semel.protocols.advance import Errand, advance, advance_joined
+from semel.protocols.advance import DIGEST, Errand, advance, advance_joined
 from semel.protocols.transition import IDS_LIMIT, move_many, move_many_joined, move_one, move_one_joined
 from semel.store.entity import Entity, Id
 from semel.store.tables import NAME_CHARACTERS
 from semel.store.transitions import Move
-from semel.workflow.model import EVERYONE
+from semel.workflow.model import EVERYONE, Step
 
 Answer = TypeVar("Answer")
 
@@ -130,7 +131,7 @@ def advance_one(bound: Bound, row: Any, call: StepCall) -> Verb[Outcome]:
         if step.key == call.key and not step.retired and step.may_be_taken_by(requester)
     }
     found = bound.entity.read_id(row)
-    text = None if call.input is None else write_json(call.input, "the input")
+    text = None if call.input is None else write_json(hide_secrets(call.input, steps.values()), "the input")
     errand = Errand(
         claims=bound.claims,
         workflow=workflow,
@@ -138,12 +139,26 @@ def advance_one(bound: Bound, row: Any, call: StepCall) -> Verb[Outcome]:
         key=call.key,
         requester=requester,
         input_text=text,
-        input=None if text is None else json.loads(text),
+        input=None if call.input is None else json.loads(write_json(call.input, "the input")),
         owner=call.owner,
         lease_us=int(call.lease_seconds * 1_000_000),
         steps=steps,
     )
     return Verb("advance", lambda: advance(errand), lambda: advance_joined(errand), (found,))
+
+
+def hide_secrets(given: Any, steps: Iterable[Step]) -> Any:
+    """Answer the input as it is stored: of a secret only a digest, by which a person can recognise it and nobody use it."""
+    secrets = {key for step in steps for key in step.secret_input}
+    if not secrets or not isinstance(given, Mapping):
+        return given
+    return {key: digest(value) if key in secrets else value for key, value in given.items()}
+
+
+def digest(value: Any) -> dict[str, str]:
+    """Answer what stands for a secret."""
+    text = write_json(value, "a secret of the input")
+    return {DIGEST: hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from semel.errors import SemelError
 from semel.keepers.duty import Looks, Report
 from semel.keepers.stranded import MICROSECONDS, Due, Territory, find_due
 from semel.outcomes import Done, Rejected
-from semel.protocols.advance import Errand, act_under_claim
+from semel.protocols.advance import DIGEST, Errand, act_under_claim
 from semel.protocols.claim import Held, vars_of
 from semel.protocols.takeover import take_over
 from semel.workflow.model import Step
@@ -70,16 +70,16 @@ class Resumer:
         """Take the claim over and run the step, or park it; answer whether anything was done."""
         stranded = due.stranded
         if due.resumes >= RESUMES_LIMIT:
-            review = f"run again {due.resumes} times without an end"
-            params = {**vars_of(stranded.name), "fence": stranded.fence, "review": review}
-            yield Execute(self.territory.keeping.park_claim, params)
-            self.looks.forget(stranded.name)
+            yield from self.park(due, f"run again {due.resumes} times without an end")
             return True
         rows = yield Fetch(stranded.claims.read_claim, vars_of(stranded.name))
         found = self.errand_of(due, rows[0]) if rows else None
         if found is None:
             return False
         errand, step = found
+        if any(isinstance(value, dict) and DIGEST in value for value in secrets_of(errand, step)):
+            yield from self.park(due, "the input had secrets, which are not stored: take the step again by hand")
+            return True
         taken = yield from take_over(stranded, self.owner(), errand.requester)
         self.looks.forget(stranded.name)
         if not isinstance(taken, Held):
@@ -89,3 +89,15 @@ class Resumer:
         )
         outcome = yield from act_under_claim(errand, step, held)
         return isinstance(outcome, Done | Rejected)
+
+    def park(self, due: Due, review: str) -> Asking[None]:
+        """Set the claim aside for a person, with the reason."""
+        params = {**vars_of(due.stranded.name), "fence": due.stranded.fence, "review": review}
+        yield Execute(self.territory.keeping.park_claim, params)
+        self.looks.forget(due.stranded.name)
+
+
+def secrets_of(errand: Errand, step: Step) -> list[Any]:
+    """Answer what was stored in place of the step's secrets."""
+    given = errand.input if isinstance(errand.input, dict) else {}
+    return [given[key] for key in step.secret_input if key in given]

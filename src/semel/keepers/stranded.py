@@ -60,7 +60,7 @@ def find_stranded(territory: Territory, recovery: str, looks: Looks, report: Rep
     due = yield from find_due(territory, recovery)
     now: float = yield Tick()
     looks.keep_only({each.stranded.name for each in due})
-    report.found = len(due)
+    report.found += len(due)
     return [each for each in due if each.owner is None or is_second_look(looks, each, now)]
 
 

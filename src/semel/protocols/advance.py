@@ -51,6 +51,9 @@ from semel.store.entity import Id
 from semel.store.journal import shared_values
 from semel.workflow.model import Step, Workflow
 
+DIGEST = "semel_secret_digest"
+"""The key under which the digest of a secret stands in a stored input."""
+
 CHOICES_LIMIT = 3
 """How often a step is chosen anew because the row moved meanwhile; a row that moves faster is busy."""
 

@@ -17,11 +17,7 @@ def json_schema() -> dict[str, Any]:
 
 def drop_titles(schema: dict[str, Any]) -> dict[str, Any]:
     """Leave out the titles, which only repeat the keys in other letters."""
-    return {
-        key: drop_titles_inside(value)
-        for key, value in schema.items()
-        if not (key == "title" and isinstance(value, str))
-    }
+    return {key: drop_titles_inside(value) for key, value in schema.items() if key != "title"}
 
 
 def drop_titles_inside(value: Any) -> Any:

@@ -16,7 +16,8 @@ from semel.workflow.draw import draw
 from semel.workflow.layers import find_layers, find_layers_simply, turn_downwards
 from semel.workflow.load import load
 from semel.workflow.model import Workflow
-from semel.workflow.sheet import BOX_LETTER, LABEL_LETTER
+from semel.workflow.picture import list_links, list_statuses
+from semel.workflow.sheet import BOX_LETTER, LABEL_LETTER, lay_out
 from tests.unit.workflow.examples import INVOICES_TOML, billing, changed, orders
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -96,6 +97,11 @@ def list_lines(svg: str) -> list[list[tuple[float, float]]]:
     return lines
 
 
+def find_group(root: ET.Element, text: str) -> ET.Element:
+    """The group of a drawing that has this text."""
+    return next(group for group in root.iter(f"{SVG}g") if group.find(f"{SVG}text").text == text)
+
+
 def is_inside(point: tuple[float, float], box: Box) -> bool:
     """Whether a point lies in a box, its border aside."""
     return box[0] + 0.5 < point[0] < box[2] - 0.5 and box[1] + 0.5 < point[1] < box[3] - 0.5
@@ -127,6 +133,15 @@ def test_no_label_touches_a_box_or_a_line(layout: str, tmp_path: Any) -> None:
     assert layout
     for workflow in (one(billing()), one(orders()), invoices(tmp_path)):
         assert_readable(draw(workflow))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_label_is_drawn_once(seed: int) -> None:
+    """A link between two boxes, and a loop at one, are each there exactly once."""
+    workflow = wild(seed)
+    texts = [element.text for element in ET.fromstring(draw(workflow)).iter(f"{SVG}text")]
+    labels = [label for link in list_links(workflow) for label in link.labels]
+    assert sorted(texts) == sorted([*list_statuses(workflow), *labels])
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -164,6 +179,38 @@ def test_every_link_ends_in_an_arrow_that_points_at_its_target() -> None:
             tops[text] = (float(frame.get("y")), float(frame.get("y")) + float(frame.get("height")))
     assert heads["release"][0] == tops["approved"][1] < heads["release"][1]
     assert heads["close (admin)"][0] == tops["closing"][0] > heads["close (admin)"][1]
+    # A line ends where its arrow head begins, and touches the box at its other end.
+    (up,) = list_lines(ET.tostring(find_group(root, "release"), encoding="unicode"))
+    (down,) = list_lines(ET.tostring(find_group(root, "close (admin)"), encoding="unicode"))
+    assert (up[0][1], up[-1][1]) == (heads["release"][1], tops["closing"][0])
+    assert (down[0][1], down[-1][1]) == (tops["approved"][1], heads["close (admin)"][1])
+
+
+def test_lines_leave_a_box_in_the_order_in_which_they_part(tmp_path: Any) -> None:
+    """Two lines of one box never cross right at its border."""
+    sheet = lay_out(invoices(tmp_path))
+    for box in range(len(sheet.statuses)):
+        for side, bend in (("upper", 1), ("lower", -2)):
+            links = [drawn for drawn in sheet.drawn if getattr(drawn, side) == box]
+            parting = sorted((sheet.spots[sheet.way_of(drawn)[bend]].x, sheet.port_of(drawn, box)) for drawn in links)
+            assert [port for _, port in parting] == sorted(port for _, port in parting)
+
+
+def test_releases_lead_up_wherever_they_can(tmp_path: Any) -> None:
+    """The eye follows a row's life downwards; what goes back goes up."""
+    drawn = lay_out(invoices(tmp_path)).drawn
+    assert {each.leads_up for each in drawn if each.link.kind == "release"} == {True}
+    assert {each.leads_up for each in drawn if each.link.kind == "claim"} == {False}
+
+
+def test_retired_links_are_faint(tmp_path: Any) -> None:
+    """What nobody takes any more steps back."""
+    groups = [
+        group for group in ET.fromstring(draw(invoices(tmp_path))).iter(f"{SVG}g") if "semel-link" in group.get("class")
+    ]
+    retired = {group.find(f"{SVG}text").text for group in groups if group.get("opacity")}
+    assert "apply_payment [retired]" in retired
+    assert retired.isdisjoint({"apply_payment", "mark_as_overdue (cron)"})
 
 
 def test_names_cannot_break_a_drawing() -> None:

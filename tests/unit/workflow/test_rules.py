@@ -249,6 +249,7 @@ def test_a_lease_is_compared_with_the_longest_call() -> None:
     """Twice the longest call is enough, and the application's default counts where the step says nothing."""
     assert check(load(called(lease_seconds=20)), Application()).ok
     assert found(check(load(orders()), Application(lease_seconds=19.0))) == {("shape", "$.steps[0]")}
+    assert check(load(called(calls=["bank.collect"], recovery="review")), Application(lease_seconds=0.1)).ok
 
 
 def test_a_claim_for_some_does_not_cover_the_others() -> None:
@@ -259,6 +260,20 @@ def test_a_claim_for_some_does_not_cover_the_others() -> None:
     assert found(check(load(both), Application())) == {("R13", "$.steps[0].successful_claim_state")}
     everyone = {"admin": ["charging", "pending"], "*": ["charging", "pending"]}
     assert check(load(called(successful_claim_state=everyone)), Application()).ok
+
+
+@pytest.mark.parametrize(
+    ("successes", "claims", "said"),
+    [
+        ("paid", {}, "every requester takes it without a claim"),
+        ("paid", {"admin": ["charging", "pending"]}, "every other requester takes it without a claim"),
+        ({"admin": "paid", "cron": "paid"}, {"admin": ["charging", "pending"]}, "'cron' takes it without a claim"),
+    ],
+)
+def test_a_missing_claim_says_whose(successes: Any, claims: Any, said: str) -> None:
+    """The sentence names the requester, or says that it is everyone, or everyone else."""
+    report = check(load(called(successful_state=successes, successful_claim_state=claims)))
+    assert [said in problem.message for problem in report.problems if problem.rule == "R13"] == [True]
 
 
 def test_edges_of_claims_releases_and_refusals_count_as_ways() -> None:
