@@ -110,15 +110,18 @@ def open_database(text: str) -> Database:
 
 
 def open_sqlite(url: sa.URL | str, **options: Any) -> sa.Engine:
-    """Answer an engine whose readers do not wait, and whose commits are on the disk when they return."""
+    """Answer an engine whose commits are on the disk when they return.
+
+    It is opened after `create_tables`, which changes the file to WAL for good: there, readers do not wait for the writer.
+    """
     engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS}, **options)
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
         # The driver would begin transactions where it thinks they are needed; `begin` below does it where they are.
         connection.isolation_level = None
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
-            connection.execute("PRAGMA " + pragma)
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:

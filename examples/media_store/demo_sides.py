@@ -68,17 +68,17 @@ def run_both_sides(watch_naive: Watch, watch_ours: Watch) -> tuple[Side, Side]:
     for left in FILE.parent.glob(f"{FILE.name}*"):
         left.unlink()
     url = f"sqlite:///{FILE}"
-    with open_pool(url) as engine:
-        once = Semel(url)
-        purchases = once.table(Purchase)
-        try:
-            once.create_tables()
+    once = Semel(url)
+    purchases = once.table(Purchase)
+    try:
+        once.create_tables()
+        with open_pool(url) as engine:
             create_store(engine)
             once.boot()
             naive = run_side(engine, partial(pay_by_read_then_write, engine), watch_naive)
             return naive, run_side(engine, partial(pay_once, engine, purchases), watch_ours)
-        finally:
-            once.close()
+    finally:
+        once.close()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from types import TracebackType
@@ -14,7 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from semel.app.boot import read_workflows
 from semel.app.keeping import list_duties
-from semel.app.registry import Function
 from semel.app.setup import CONNECTIONS_LIMIT, LEASE_SECONDS, Bound, Setup, read_setup
 from semel.app.verbs import StepCall, Verb, Words, advance_one, transition_one, transition_several
 from semel.clock import Clock
@@ -33,10 +32,14 @@ from semel.store.declared import Declared
 from semel.store.meta import Meta
 
 if TYPE_CHECKING:
+    from semel.performers.effects import AsyncEffect
     from semel.performers.kinds import AsyncHandle
+    from semel.performers.steps import AsyncStep
 
 Answer = TypeVar("Answer")
 Row = TypeVar("Row")
+Action = TypeVar("Action", bound="Callable[[AsyncStep[Any]], Awaitable[Any]]")
+Handler = TypeVar("Handler", bound="Callable[[AsyncEffect], Awaitable[Any]]")
 
 
 class AsyncTable(Generic[Row]):
@@ -206,15 +209,15 @@ class AsyncSemel:
         )
         return AsyncTable(self, declared)
 
-    def action(self, name: str, *, idempotent: bool = True) -> Callable[[Function], Function]:
+    def action(self, name: str, *, idempotent: bool = True) -> Callable[[Action], Action]:
         """Register the function whose writes are a step. With `idempotent=False` its steps must claim the row."""
         return self._setup.registry.register("actions", name, idempotent=idempotent)
 
-    def validator(self, name: str) -> Callable[[Function], Function]:
+    def validator(self, name: str) -> Callable[[Action], Action]:
         """Register a function that may say no to a step: it returns the reason, or None."""
         return self._setup.registry.register("validators", name)
 
-    def effect(self, name: str) -> Callable[[Function], Function]:
+    def effect(self, name: str) -> Callable[[Handler], Handler]:
         """Register the handler of an after-effect."""
         return self._setup.registry.register("effects", name)
 
@@ -240,7 +243,7 @@ class AsyncSemel:
     def rounds(self, sweep_seconds: float = SWEEP_SECONDS) -> AsyncRounds:
         """Answer the rounds of this process's keepers, to be started after boot and stopped before close."""
         setup = self._setup
-        beat = Beat(setup.keeping, setup.owner[-64:], setup.settings.clock, sweep_seconds)
+        beat = Beat(setup.keeping, setup.owner[-64:], setup.settings.clock.wait_async, sweep_seconds)
         return AsyncRounds(list_duties(setup), self._performer.perform, beat)
 
     def lifespan(self, app: Any = None, *, keepers: bool = False) -> Any:

@@ -7,6 +7,7 @@ import pytest
 from semel import Missed, Moved, UsageError
 from semel.errors import LockHeldError
 from tests.conformance.faces import Once, Orders
+from tests.conformance.families import on_servers
 from tests.conformance.rivals import open_rival, wait_until_waiting
 from tests.conformance.shop import Order, lay_orders, read_abandoned, read_journal, read_moves, read_rows
 from tests.databases import Database
@@ -107,7 +108,7 @@ def test_bulks_that_overlap_in_opposite_order_lose_no_move(database: Database, m
     assert read_abandoned(database) == []
 
 
-@pytest.mark.parametrize("database", ["postgresql", "mariadb"], indirect=True)
+@on_servers
 def test_a_bulk_waits_for_a_row_and_judges_it_as_it_is_then(database: Database, many: Orders) -> None:
     """What a rival commits while the bulk waits decides what the bulk does with that row."""
     with open_rival(database) as rival:
@@ -119,11 +120,9 @@ def test_a_bulk_waits_for_a_row_and_judges_it_as_it_is_then(database: Database, 
     assert answers == {**dict.fromkeys(range(1, 12), Moved(1)), 7: Missed("cancelled")}
 
 
-def test_a_bulk_that_gave_up_waiting_leaves_nothing_half_done(
-    database: Database, many: Orders, once: Once, short_lock_waits: None
-) -> None:
+@pytest.mark.usefixtures("short_lock_waits")
+def test_a_bulk_that_gave_up_waiting_leaves_nothing_half_done(database: Database, many: Orders) -> None:
     """The part that was done before the wait is undone, and the next verb's commit does not bring it back."""
-    assert short_lock_waits is None
     with open_rival(database) as rival:
         rival.lock(11)  # ten rows are moved by one statement, and the eleventh by the next
         with pytest.raises(LockHeldError):

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from semel import Missed, Moved
 from tests.conformance.conftest import Open
 from tests.conformance.faces import CROWD, Once, Orders
+from tests.conformance.families import on_postgres
 from tests.conformance.shop import Order, lay_orders, read_moves, read_row, read_rows
 from tests.databases import Database, connect_admin
 
@@ -48,15 +49,17 @@ def test_of_many_callers_exactly_one_moves_the_row(database: Database, crowded: 
     race_for_one_row(database, crowded)
 
 
-@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
-def test_stricter_isolation_changes_nothing_for_the_callers(database: Database, isolation: str, crowded: Orders) -> None:
+@on_postgres
+def test_stricter_isolation_changes_nothing_for_the_callers(
+    database: Database, isolation: str, crowded: Orders
+) -> None:
     """What the database then refuses to serialise is run again until it is a move or a miss."""
     with connect_admin(sa.make_url(database.url)) as connection:
         assert connection.exec_driver_sql("SHOW default_transaction_isolation").scalar_one() == isolation
     race_for_one_row(database, crowded)
 
 
-@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+@on_postgres
 def test_stricter_isolation_changes_nothing_for_bulks(database: Database, isolation: str, crowded: Orders) -> None:
     """Eight bulks over the same rows: each row moves once, and every bulk answers for every row."""
     assert isolation

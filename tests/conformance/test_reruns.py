@@ -6,14 +6,11 @@ import sqlalchemy as sa
 from semel import Missed, Moved
 from tests.conformance.conftest import Open
 from tests.conformance.faces import Once, Orders
+from tests.conformance.families import on_mariadb, on_postgres, on_servers
 from tests.conformance.rivals import open_rival, wait_until_waiting
 from tests.conformance.shop import Order, read_abandoned, read_journal, read_moves, read_row, read_rows
 from tests.databases import Database
 from tests.proxy import Proxy
-
-on_postgres = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
-on_mariadb = pytest.mark.parametrize("database", ["mariadb"], indirect=True)
-on_both = pytest.mark.parametrize("database", ["postgresql", "mariadb"], indirect=True)
 
 
 @pytest.fixture
@@ -29,7 +26,7 @@ def count_statements(proxy: Proxy, word: str) -> int:
     return sum(word.lower() in text.lower() for text in proxy.statements)
 
 
-@on_both
+@on_servers
 def test_the_victim_of_a_deadlock_runs_again(database: Database, seen: Orders, proxy: Proxy) -> None:
     """A rival holds row 2 and wants row 1, the bulk holds row 1 and wants row 2: both get what they want, one by one."""
     seen.transition(20, "pending", to="paid")
@@ -81,7 +78,7 @@ def test_what_cannot_be_serialised_runs_again(database: Database, open_once: Ope
             connection.exec_driver_sql(f"ALTER DATABASE {database.name} RESET default_transaction_isolation")
 
 
-@on_both
+@on_servers
 def test_a_transition_waits_and_judges_the_row_as_it_is_then(database: Database, seen: Orders, proxy: Proxy) -> None:
     """At Semel's own isolation a wait is no conflict: the statement goes on with the row that was committed."""
     seen.transition(20, "pending", to="paid")
@@ -90,9 +87,7 @@ def test_a_transition_waits_and_judges_the_row_as_it_is_then(database: Database,
         rival.run("UPDATE orders SET status = 'new', version = version + 1 WHERE id = 1")
         rival.run("UPDATE orders SET status = 'cancelled', version = version + 1 WHERE id = 2")
         rival.run("UPDATE orders SET total = 1 WHERE id = 3")
-        first, second, third = (
-            seen.begin_transition(row, ["pending", "new"], to="paid", total=0) for row in (1, 2, 3)
-        )
+        first, second, third = (seen.begin_transition(row, ["pending", "new"], to="paid", total=0) for row in (1, 2, 3))
         wait_until_waiting(database, 3)
         rival.commit()
         assert first.result() == Moved(2)

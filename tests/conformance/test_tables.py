@@ -10,6 +10,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 from semel import ConfigError, Missed, Moved
 from tests.conformance.conftest import Open
 from tests.conformance.faces import Once, Orders
+from tests.conformance.families import on_servers, on_sqlite
 from tests.conformance.shop import Order, lay_orders, read_journal, read_moves, read_rows
 from tests.databases import Database, connect_admin
 
@@ -136,7 +137,7 @@ def schema(database: Database) -> Iterator[str]:
         admin.exec_driver_sql(f"DROP SCHEMA {name}" + (" CASCADE" if database.family == "postgresql" else ""))
 
 
-@pytest.mark.parametrize("database", ["postgresql", "mariadb"], indirect=True)
+@on_servers
 def test_semel_may_live_in_a_schema_of_its_own(database: Database, schema: str, open_once: Open) -> None:
     """Semel's tables in one schema, the user's in another: the journal tells the user's by its whole name."""
     once = open_once(schema=schema, prefix="s_")
@@ -157,7 +158,7 @@ def test_semel_may_live_in_a_schema_of_its_own(database: Database, schema: str, 
     assert entities == [("orders", "1"), (f"{schema}.orders", "1"), (f"{schema}.orders", "2")]
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+@on_sqlite
 def test_sqlite_has_no_schemas(open_once: Open) -> None:
     """The setting is refused, and the error names the other one."""
     with pytest.raises(ConfigError, match="use prefix"):

@@ -108,4 +108,4 @@ async def lend(shop: Shop) -> AsyncIterator[Lent]:
         yield LentByDjango(shop)
 
 
-CELLS = [Cell("Django's alias", family, False, lend) for family in FAMILIES]
+CELLS = [Cell("Django's alias", family, "sync", lend) for family in FAMILIES]

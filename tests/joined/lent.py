@@ -6,10 +6,10 @@ which sync verbs would refuse.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from semel import Missed, Moved
 from tests.joined.shop import Order, Shop
@@ -78,7 +78,7 @@ class Cell:
 
     name: str
     family: str
-    is_async: bool
+    colour: Literal["sync", "async"]
     lend: Callable[[Shop], AbstractAsyncContextManager[Lent]]
 
     def play(self, shop: Shop, story: Story) -> Any:
@@ -88,7 +88,7 @@ class Cell:
             async with self.lend(shop) as lent:
                 return await story(lent)
 
-        return shop.loop.run_until_complete(whole()) if self.is_async else run_through(whole())
+        return shop.loop.run_until_complete(whole()) if self.colour == "async" else run_through(whole())
 
 
 def run_through(story: Coroutine[Any, Any, Any]) -> Any:
@@ -99,10 +99,6 @@ def run_through(story: Coroutine[Any, Any, Any]) -> Any:
         return stop.value
     story.close()
     raise AssertionError("the story of a sync handle waited")
-
-
-Lending: TypeAlias = Callable[[Shop], AsyncIterator[Lent]]
-Closing: TypeAlias = Callable[[], Awaitable[None]]
 
 
 def as_tuple(row: Any) -> tuple[Any, ...]:

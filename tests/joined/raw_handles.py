@@ -233,30 +233,40 @@ def name_cells() -> list[Cell]:
     async_raw_cursors = {"row_factory": dict_row, "cursor_factory": psycopg.AsyncRawCursor}
     pymysql_dicts = partial(connect_pymysql, cursorclass=pymysql.cursors.DictCursor)
     return [
-        Cell("psycopg", "postgresql", False, lend(connect_psycopg)),
-        Cell("psycopg with raw cursors and dict rows", "postgresql", False, lend(partial(connect_psycopg, **raw_cursors))),
+        Cell("psycopg", "postgresql", "sync", lend(connect_psycopg)),
+        Cell(
+            "psycopg with raw cursors and dict rows",
+            "postgresql",
+            "sync",
+            lend(partial(connect_psycopg, **raw_cursors)),
+        ),
         Cell(
             "psycopg in a transaction block",
             "postgresql",
-            False,
+            "sync",
             lend(partial(connect_psycopg, autocommit=True), LentByPsycopgBlock),
         ),
-        Cell("psycopg async", "postgresql", True, lend_psycopg_async()),
-        Cell("psycopg async with raw cursors and dict rows", "postgresql", True, lend_psycopg_async(**async_raw_cursors)),
-        Cell("asyncpg", "postgresql", True, lend_asyncpg),
-        Cell("asyncpg from its pool", "postgresql", True, lend_asyncpg_pooled),
-        Cell("sqlite3", "sqlite", False, lend(connect_sqlite)),
-        Cell("sqlite3 with Row and bytes", "sqlite", False, lend(connect_rows)),
-        Cell("sqlite3 begun by hand", "sqlite", False, lend(connect_begun)),
+        Cell("psycopg async", "postgresql", "async", lend_psycopg_async()),
+        Cell(
+            "psycopg async with raw cursors and dict rows",
+            "postgresql",
+            "async",
+            lend_psycopg_async(**async_raw_cursors),
+        ),
+        Cell("asyncpg", "postgresql", "async", lend_asyncpg),
+        Cell("asyncpg from its pool", "postgresql", "async", lend_asyncpg_pooled),
+        Cell("sqlite3", "sqlite", "sync", lend(connect_sqlite)),
+        Cell("sqlite3 with Row and bytes", "sqlite", "sync", lend(connect_rows)),
+        Cell("sqlite3 begun by hand", "sqlite", "sync", lend(connect_begun)),
         *name_newer_sqlite(),
-        Cell("aiosqlite", "sqlite", True, lend_aiosqlite()),
-        Cell("aiosqlite with Row and bytes", "sqlite", True, lend_aiosqlite(sqlite3.Row, bytes)),
-        Cell("PyMySQL", "mariadb", False, lend(connect_pymysql)),
-        Cell("PyMySQL with DictCursor", "mariadb", False, lend(pymysql_dicts)),
-        Cell("PyMySQL begun by hand", "mariadb", False, lend(connect_pymysql_begun)),
-        Cell("asyncmy", "mariadb", True, lend_asyncmy()),
-        Cell("asyncmy with DictCursor", "mariadb", True, lend_asyncmy(cursor_cls=asyncmy.cursors.DictCursor)),
-        Cell("asyncmy begun by hand", "mariadb", True, lend_asyncmy(autocommit=True)),
+        Cell("aiosqlite", "sqlite", "async", lend_aiosqlite()),
+        Cell("aiosqlite with Row and bytes", "sqlite", "async", lend_aiosqlite(sqlite3.Row, bytes)),
+        Cell("PyMySQL", "mariadb", "sync", lend(connect_pymysql)),
+        Cell("PyMySQL with DictCursor", "mariadb", "sync", lend(pymysql_dicts)),
+        Cell("PyMySQL begun by hand", "mariadb", "sync", lend(connect_pymysql_begun)),
+        Cell("asyncmy", "mariadb", "async", lend_asyncmy()),
+        Cell("asyncmy with DictCursor", "mariadb", "async", lend_asyncmy(cursor_cls=asyncmy.cursors.DictCursor)),
+        Cell("asyncmy begun by hand", "mariadb", "async", lend_asyncmy(autocommit=True)),
     ]
 
 
@@ -264,7 +274,7 @@ def name_newer_sqlite() -> list[Cell]:
     """The way of beginning that sqlite3 has since Python 3.12."""
     if sys.version_info < (3, 12):
         return []
-    return [Cell("sqlite3 with autocommit=False", "sqlite", False, lend(partial(connect_sqlite, autocommit=False)))]
+    return [Cell("sqlite3 with autocommit=False", "sqlite", "sync", lend(partial(connect_sqlite, autocommit=False)))]
 
 
 CELLS = name_cells()

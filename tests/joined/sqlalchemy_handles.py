@@ -117,7 +117,9 @@ def lend_async(make: Callable[[AsyncEngine], Any], driver: str | None = None) ->
     @asynccontextmanager
     async def lend(shop: Shop) -> AsyncIterator[Lent]:
         url = sa.make_url(shop.database.async_url)
-        async with open_async_engine((url.set(drivername=driver) if driver else url).render_as_string(False)) as engine:
+        async with open_async_engine(
+            (url.set(drivername=driver) if driver else url).render_as_string(hide_password=False)
+        ) as engine:
             on = make(engine)
             if isinstance(on, AsyncConnection):
                 await on.start()
@@ -148,8 +150,8 @@ ASYNC_KINDS: dict[str, Callable[[AsyncEngine], Any]] = {
 }
 
 CELLS = [
-    *(Cell(name, family, False, lend_sync(make)) for name, make in SYNC_KINDS.items() for family in FAMILIES),
-    *(Cell(name, family, True, lend_async(make)) for name, make in ASYNC_KINDS.items() for family in FAMILIES),
-    Cell("AsyncConnection over psycopg", "postgresql", True, lend_async(AsyncEngine.connect, "postgresql+psycopg")),
-    Cell("Connection that begins by hand", "sqlite", False, lend_sync(begin_by_hand)),
+    *(Cell(name, family, "sync", lend_sync(make)) for name, make in SYNC_KINDS.items() for family in FAMILIES),
+    *(Cell(name, family, "async", lend_async(make)) for name, make in ASYNC_KINDS.items() for family in FAMILIES),
+    Cell("AsyncConnection over psycopg", "postgresql", "async", lend_async(AsyncEngine.connect, "postgresql+psycopg")),
+    Cell("Connection that begins by hand", "sqlite", "sync", lend_sync(begin_by_hand)),
 ]

@@ -51,7 +51,11 @@ def test_sqlalchemy_below_full_is_warned_of(sqlite_shop: Shop) -> None:
 def test_django_below_full_is_warned_of(sqlite_shop: Shop) -> None:
     """Through Django's own way of setting it."""
     order = sqlite_shop.add_order()
-    with configure_django(sqlite_shop, OPTIONS={"init_command": NORMAL}), transaction.atomic(using=ALIAS), warned_here():
+    with (
+        configure_django(sqlite_shop, OPTIONS={"init_command": NORMAL}),
+        transaction.atomic(using=ALIAS),
+        warned_here(),
+    ):
         assert sqlite_shop.orders.transition(order, "pending", to="paid", on=ALIAS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 
 import pytest
 import sqlalchemy as sa
@@ -27,6 +27,8 @@ ON_MARIADB = [
     for cell in CELLS
     if cell.family == "mariadb" and "by hand" not in cell.name and cell not in django_handles.CELLS
 ]
+
+BY_ASYNCPG = ["AsyncConnection", "AsyncSession", "async_scoped_session", "asyncpg", "asyncpg from its pool"]
 
 LEVELS = ["REPEATABLE READ", "SERIALIZABLE"]
 LOST = Seen("cancelled", 1)
@@ -140,10 +142,12 @@ def test_a_transaction_that_has_failed_is_refused_until_it_is_rolled_back(cell_s
     order = cell_shop.add_order()
 
     async def story(lent: Lent) -> None:
-        with suppress(Exception) if lent.is_async else pytest.raises(Exception, match="zero"):
+        with pytest.raises(Exception, match="zero"):
             await lent.run("SELECT 1 / 0")
-        with pytest.raises(UsageError, match="SEMEL-ON-5"):
+        with pytest.raises(UsageError, match="SEMEL-ON-5") as refusal:
             await lent.move(order)
+        # asyncpg does not tell a failed transaction from a working one, so there the server had to say it.
+        assert ("a handle" in refusal.value.happened) == (cell.name in BY_ASYNCPG)
         await lent.rollback()
 
     cell.play(cell_shop, story)
@@ -213,7 +217,7 @@ def test_a_connection_whose_block_has_ended_its_transaction_is_refused(shop: Sho
     order = shop.add_order()
     with open_engine(shop.database.sync_url) as engine, engine.connect() as connection, connection.begin() as begun:
         begun.rollback()
-        with pytest.raises(UsageError, match="SEMEL-ON-7.*closed transaction"):
+        with pytest.raises(UsageError, match=r"SEMEL-ON-7.*closed transaction"):
             shop.orders.transition(order, "pending", to="paid", on=connection)
     assert shop.see(order) == UNTOUCHED
 

@@ -220,5 +220,3 @@ def test_a_child_class_is_refused_with_the_name_of_its_parent(shop: Shop) -> Non
     with pytest.raises(ConfigError, match="SEMEL-TABLE-2") as refusal:
         shop.once.table(CardPayment)
     assert "once.table(Payment)" in refusal.value.remedy
-
-

@@ -18,10 +18,10 @@ from django.db import connections, transaction
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
-from semel import UsageError
+from semel import StoreError, UsageError
 from tests.joined.django_handles import ALIAS, configure_django
 from tests.joined.raw_handles import connect_psycopg, connect_pymysql, connect_sqlite, mysql_words
-from tests.joined.shop import PAID, UNTOUCHED, Order, Shop
+from tests.joined.shop import PAID, UNTOUCHED, Order, Receipt, Shop
 from tests.joined.sqlalchemy_handles import open_async_engine, open_engine
 
 
@@ -67,25 +67,23 @@ def test_a_driver_in_autocommit_without_a_transaction_is_refused(kind: str, requ
 
 
 async def open_asyncpg(shop: Shop) -> Any:
-    """asyncpg, which is in autocommit by nature."""
+    """What asyncpg connects, which is in autocommit by nature."""
     return await asyncpg.connect(shop.database.url)
 
 
 async def open_psycopg_async(shop: Shop) -> Any:
-    """psycopg's async connection in autocommit."""
+    """What psycopg connects to be awaited, in autocommit."""
     return await psycopg.AsyncConnection.connect(shop.database.url, autocommit=True)
 
 
 async def open_aiosqlite(shop: Shop) -> Any:
-    """aiosqlite in autocommit."""
+    """What aiosqlite connects, in autocommit."""
     return await aiosqlite.connect(shop.database.name, isolation_level=None)
 
 
 async def open_asyncmy(shop: Shop) -> Any:
-    """asyncmy in autocommit; closing it is awaited under another name."""
-    connection = await asyncmy.connect(**mysql_words(shop, autocommit=True))
-    connection.close_politely = connection.ensure_closed
-    return connection
+    """What asyncmy connects, in autocommit."""
+    return await asyncmy.connect(**mysql_words(shop, autocommit=True))
 
 
 ASYNC_AUTOCOMMIT = {
@@ -153,6 +151,35 @@ def test_a_session_that_does_not_begin_by_itself_is_refused_until_it_has_begun(s
         with session.begin():
             assert shop.orders.transition(order, "pending", to="paid", on=session)
     assert shop.see(order) == PAID
+
+
+def test_a_session_of_several_databases_joins_the_one_that_holds_the_table(shop: Shop) -> None:
+    """It is found by the mapped class or by the table, as a query of the user's would find it."""
+    order, other = shop.add_order(), shop.add_order()
+    by_table = shop.once.table(Order.__table__)
+    with open_engine("sqlite://") as elsewhere:
+        for kind, row in ((Order, order), (Order.__table__, other)):
+            with Session(binds={kind: shop.database.engine(), Receipt: elsewhere}) as session:
+                assert (shop.orders if kind is Order else by_table).transition(row, "pending", to="paid", on=session)
+                session.commit()
+    assert [shop.see(order), shop.see(other)] == [PAID, PAID]
+
+
+def test_a_session_without_a_database_is_refused(shop: Shop) -> None:
+    """What SQLAlchemy says about it is the reason."""
+    with Session() as session:
+        assert "UnboundExecutionError" in refuse(shop, session, "SEMEL-ON-7").happened
+
+
+def test_a_database_that_cannot_be_reached_is_no_fault_of_the_handle(postgresql_shop: Shop) -> None:
+    """A handle connects when it is first looked at: what fails then is the database's, and may be tried again."""
+    order = postgresql_shop.add_order()
+    nowhere = sa.create_engine("postgresql+psycopg://127.0.0.1:1/nowhere")
+    with Session(nowhere) as session, pytest.raises(StoreError, match="SEMEL-STORE-4"):
+        postgresql_shop.orders.transition(order, "pending", to="paid", on=session)
+    with configure_django(postgresql_shop, PORT="1"), pytest.raises(StoreError, match="SEMEL-STORE-4"):
+        postgresql_shop.orders.transition(order, "pending", to="paid", on=ALIAS)
+    assert postgresql_shop.see(order) == UNTOUCHED
 
 
 def test_a_django_alias_outside_atomic_is_refused(shop: Shop) -> None:
@@ -238,7 +265,7 @@ def test_a_handle_of_the_other_colour_is_refused_with_the_list(postgresql_shop: 
 
     async def refuse_sync_ones() -> None:
         with Session() as session, closing(connect_psycopg(shop)) as connection:
-            for on in (session, connection, ALIAS, None or 42):
+            for on in (session, connection, ALIAS, 42):
                 assert "AsyncSession" in (await refuse_async(shop, on, "SEMEL-ON-1")).remedy
 
     session, *connections_ = shop.loop.run_until_complete(lend_async_ones())
@@ -298,6 +325,30 @@ def test_a_closed_handle_is_refused(shop: Shop) -> None:
     assert "closed" in refuse(shop, connection, "SEMEL-ON-7").happened
 
 
+def test_a_psycopg_pipeline_is_refused(postgresql_shop: Shop) -> None:
+    """Its statements are answered later, so how many rows a move matched would not be known in time."""
+    order = postgresql_shop.add_order()
+    with closing(connect_psycopg(postgresql_shop)) as on:
+        with on.pipeline():
+            assert "pipeline" in refuse(postgresql_shop, on, "SEMEL-ON-7").happened
+        assert postgresql_shop.orders.transition(order, "pending", to="paid", on=on)
+        on.commit()
+    assert postgresql_shop.see(order) == PAID
+
+
+def test_a_database_that_semel_does_not_know_is_refused_by_its_name(
+    sqlite_shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLAlchemy and Django speak to many more."""
+    with open_engine("sqlite://") as engine, engine.connect() as connection:
+        engine.dialect.name = "duckdb"
+        assert "duckdb" in refuse(sqlite_shop, connection, "SEMEL-ON-3").happened
+    with configure_django(sqlite_shop), transaction.atomic(using=ALIAS):
+        monkeypatch.setattr(connections[ALIAS], "vendor", "oracle")
+        assert "oracle" in refuse(sqlite_shop, ALIAS, "SEMEL-ON-3").happened
+        monkeypatch.undo()
+
+
 def test_a_closed_async_handle_is_refused(shop: Shop) -> None:
     """Also what a pool lent and has taken back."""
     connect = {"sqlite": open_aiosqlite, "postgresql": open_asyncpg, "mariadb": open_asyncmy}[shop.family]
@@ -325,5 +376,3 @@ def test_django_keeps_its_connection_when_it_is_refused(sqlite_shop: Shop) -> No
                 sqlite_shop.orders.transition(order, "pending", to="paid", on="elsewhere")
             assert sqlite_shop.orders.transition(order, "pending", to="paid", on=ALIAS)
         assert sqlite_shop.see(order) == PAID
-
-

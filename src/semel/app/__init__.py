@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from semel.app.boot import read_workflows
 from semel.app.keeping import list_duties
-from semel.app.registry import Function
 from semel.app.setup import CONNECTIONS_LIMIT, LEASE_SECONDS, Bound, Setup, read_setup
 from semel.app.verbs import StepCall, Verb, Words, advance_one, transition_one, transition_several
 from semel.clock import Clock
@@ -33,10 +32,14 @@ from semel.store.declared import Declared
 from semel.store.meta import Meta
 
 if TYPE_CHECKING:
+    from semel.performers.effects import Effect
     from semel.performers.kinds import SyncHandle
+    from semel.performers.steps import Step
 
 Answer = TypeVar("Answer")
 Row = TypeVar("Row")
+Action = TypeVar("Action", bound="Callable[[Step[Any]], Any]")
+Handler = TypeVar("Handler", bound="Callable[[Effect], Any]")
 
 
 class Table(Generic[Row]):
@@ -206,15 +209,15 @@ class Semel:
         )
         return Table(self, declared)
 
-    def action(self, name: str, *, idempotent: bool = True) -> Callable[[Function], Function]:
+    def action(self, name: str, *, idempotent: bool = True) -> Callable[[Action], Action]:
         """Register the function whose writes are a step. With `idempotent=False` its steps must claim the row."""
         return self._setup.registry.register("actions", name, idempotent=idempotent)
 
-    def validator(self, name: str) -> Callable[[Function], Function]:
+    def validator(self, name: str) -> Callable[[Action], Action]:
         """Register a function that may say no to a step: it returns the reason, or None."""
         return self._setup.registry.register("validators", name)
 
-    def effect(self, name: str) -> Callable[[Function], Function]:
+    def effect(self, name: str) -> Callable[[Handler], Handler]:
         """Register the handler of an after-effect."""
         return self._setup.registry.register("effects", name)
 
@@ -241,7 +244,7 @@ class Semel:
     def rounds(self, sweep_seconds: float = SWEEP_SECONDS) -> Rounds:
         """Answer the rounds of this process's keepers, to be started after boot and stopped before close."""
         setup = self._setup
-        beat = Beat(setup.keeping, setup.owner[-64:], setup.settings.clock, sweep_seconds)
+        beat = Beat(setup.keeping, setup.owner[-64:], setup.settings.clock.wait_for, sweep_seconds)
         return Rounds(list_duties(setup), self._performer.perform, beat)
 
     def create_tables(self) -> None:

@@ -7,10 +7,9 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from semel.asks import Asking, Execute
-from semel.clock import Clock
 from semel.errors import SemelError
 from semel.keepers.duty import SWEEP_LIMIT, Duty, Report
 from semel.store.keeping import Keeping
@@ -30,7 +29,8 @@ class Beat:
 
     keeping: Keeping
     keeper_id: str
-    clock: Clock
+    wait: Callable[..., Any]
+    """How time passes: a thread's wait is told when to stop early, a task's is cancelled."""
     sweep_seconds: float = SWEEP_SECONDS
 
 
@@ -88,7 +88,7 @@ class Rounds:
                 logger.warning("the %s got no answer: %s", duty.name, problem.happened)
             except Exception:
                 logger.exception("the %s met an unexpected problem", duty.name)
-            self._beat.clock.wait_for(self._stop, self._beat.sweep_seconds)
+            self._beat.wait(self._stop, self._beat.sweep_seconds)
 
 
 class AsyncRounds:
@@ -127,7 +127,7 @@ class AsyncRounds:
                 await self._wait()
 
     async def _wait(self) -> None:
-        wait = asyncio.get_running_loop().create_task(self._beat.clock.wait_async(self._beat.sweep_seconds))
+        wait = asyncio.get_running_loop().create_task(self._beat.wait(self._beat.sweep_seconds))
         self._waits.add(wait)
         await asyncio.wait([wait])
         self._waits.discard(wait)

@@ -18,6 +18,8 @@ from semel.errors import error
 
 Question: TypeAlias = Callable[[Any], bool]
 
+CLOSED = "it is closed"
+
 FOUND_ROWS = 2
 """MySQL's client flag that makes an UPDATE count the rows it matched."""
 
@@ -27,9 +29,9 @@ IN_TRANSACTION = 1
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """What one driver knows about its connection."""
+    """What one driver knows about its connection. Trouble is what makes it unusable, in words; most often there is none."""
 
-    is_open: Question
+    name_trouble: Callable[[Any], str]
     has_begun: Question
     commits_each: Question
     remedy: str
@@ -57,22 +59,28 @@ def _counts_matched(handle: Any) -> bool:
     return bool((handle._client_flag if flags is None else flags) & FOUND_ROWS)  # noqa: SLF001 - asyncmy has no other name for it
 
 
-def _is_open_sqlite(handle: Any) -> bool:
+def _name_trouble_of_psycopg(handle: Any) -> str:
+    """In pipeline mode a statement is answered later, and how many rows it matched is not known when it matters."""
+    return CLOSED if handle.closed else "it is in pipeline mode" if handle.pgconn.pipeline_status else ""
+
+
+def _name_trouble_of_sqlite(handle: Any) -> str:
     """A closed connection of SQLite cannot even say whether it is in a transaction."""
     try:
-        return _below_aiosqlite(handle).in_transaction is not None
+        _below_aiosqlite(handle).in_transaction  # noqa: B018 - what it answers does not matter here
     except (sqlite3.ProgrammingError, ValueError):
-        return False
+        return CLOSED
+    return ""
 
 
 _SQLITE = Driver(
-    is_open=_is_open_sqlite,
+    name_trouble=_name_trouble_of_sqlite,
     has_begun=lambda handle: bool(handle.in_transaction),
     commits_each=_commits_each_sqlite,
-    remedy="Open one: connection.execute('BEGIN IMMEDIATE'), or connect without isolation_level=None.",
+    remedy="Open one: connection.execute('BEGIN IMMEDIATE'), or connect without isolation_level=None and autocommit=True.",
 )
 _PYMYSQL = Driver(
-    is_open=lambda handle: bool(handle.open),
+    name_trouble=lambda handle: "" if handle.open else CLOSED,
     has_begun=lambda handle: bool(handle.server_status & IN_TRANSACTION),
     commits_each=lambda handle: bool(handle.get_autocommit()),
     counts_matched=_counts_matched,
@@ -81,14 +89,14 @@ _PYMYSQL = Driver(
 
 DRIVERS: dict[str, Driver] = {
     "psycopg": Driver(
-        is_open=lambda handle: not handle.closed,
+        name_trouble=_name_trouble_of_psycopg,
         has_begun=lambda handle: _psycopg_status(handle) != "IDLE",
         has_failed=lambda handle: _psycopg_status(handle) == "INERROR",
         commits_each=lambda handle: bool(handle.autocommit),
         remedy="Open one: with connection.transaction(): …, or connect without autocommit.",
     ),
     "asyncpg": Driver(
-        is_open=lambda handle: not handle.is_closed(),
+        name_trouble=lambda handle: CLOSED if handle.is_closed() else "",
         has_begun=lambda handle: bool(handle.is_in_transaction()),
         commits_each=lambda _: True,
         remedy="Open one: async with connection.transaction(): …",
@@ -97,7 +105,7 @@ DRIVERS: dict[str, Driver] = {
     "aiosqlite": _SQLITE,
     "pymysql": _PYMYSQL,
     "asyncmy": Driver(
-        is_open=lambda handle: bool(handle.connected),
+        name_trouble=lambda handle: "" if handle.connected else CLOSED,
         has_begun=_PYMYSQL.has_begun,
         commits_each=_PYMYSQL.commits_each,
         counts_matched=_counts_matched,
@@ -141,8 +149,8 @@ def check_sqlalchemy(connection: Any, given: str) -> None:
 
 def check_state(handle: Any, driver: Driver, given: str) -> None:
     """Refuse a connection on which nothing could be written, whoever controls its transactions."""
-    if not driver.is_open(handle):
-        raise error("SEMEL-ON-7", given=given, reason="it is closed")
+    if trouble := driver.name_trouble(handle):
+        raise error("SEMEL-ON-7", given=given, reason=trouble)
     if driver.has_failed(handle):
         raise error("SEMEL-ON-5", given=given)
     if not driver.counts_matched(handle):

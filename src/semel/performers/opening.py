@@ -39,13 +39,12 @@ def read_url(text: str, *, is_async: bool) -> URL:
         url = make_url(text)
     except (sa.exc.ArgumentError, ValueError):
         raise error("SEMEL-DB-1", url="…", reason="it is not a database URL") from None
+    _refuse_misread(url)
     facts = FAMILIES[read_family(url)]
     driver = facts.async_driver if is_async else facts.sync_driver
-    other = facts.sync_driver if is_async else facts.async_driver
-    named = url.drivername.replace("mysql", "mariadb").replace("postgres+", "postgresql+")
-    if "+" in named and named not in (driver, other, "sqlite+aiosqlite"):
-        raise error("SEMEL-DB-1", url=show(url), reason=f"Semel speaks to it through {driver.split('+')[1]}")
-    _refuse_misread(url)
+    named = url.drivername.partition("+")[2]
+    if named and f"{read_family(url)}+{named}" not in (facts.sync_driver, facts.async_driver, "sqlite+aiosqlite"):
+        raise error("SEMEL-DB-1", url=show(url), reason=f"Semel speaks to it through {driver.partition('+')[2]}")
     if url.drivername.startswith("sqlite") and url.database in (None, "", ":memory:"):
         raise error(
             "SEMEL-DB-1",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 from collections import deque
-from contextlib import suppress
 from typing import Any
 
 from semel.errors import error
 from semel.performers.wires.wire import Wire
 from semel.store.dialects import LOCK_WAIT_SECONDS
+
+logger = logging.getLogger("semel")
 
 LEND_SECONDS = 10.0
 """How long a verb waits for a free connection: twice a lock wait, so that one stuck row does not fail its neighbours."""
@@ -55,8 +57,10 @@ class Shelf:
         if home == self.home:
             for connection in idle:
                 self.made -= 1
-                with suppress(Exception):  # one that cannot be closed keeps no other from being closed
+                try:
                     self.wire.close(connection)
+                except Exception as problem:  # noqa: BLE001 - one that cannot be closed keeps no other from being closed
+                    logger.debug("a connection could not be closed: %s", problem)
 
 
 class Pool:

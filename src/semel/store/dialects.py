@@ -258,7 +258,7 @@ def _read_code(problem: BaseException) -> Fault | None:
     if isinstance(number, int) and type(problem).__module__.split(".")[0] in ("pymysql", "asyncmy", "MySQLdb"):
         # Numbers from 2000 to 2999, and 0, are what the drivers say themselves when a socket died under them.
         # They may carry a sqlstate as well, which is HY000 for most that matter here.
-        is_own = number == 0 or number // 1000 == 2  # noqa: PLR2004
+        is_own = number == 0 or number // 1000 == 2  # noqa: PLR2004 - the thousands say who speaks
         return Fault.LOST if is_own else _MYSQL_ERRORS.get(number, Fault.FINAL)
     state = getattr(problem, "sqlstate", None)
     if isinstance(state, str):
@@ -280,7 +280,9 @@ def _is_stale_plan(problem: BaseException) -> bool:
 
 
 def _read_words(problem: BaseException) -> Fault | None:
-    if type(problem).__name__ in ("OperationalError", "InterfaceError", "InternalClientError") and _says_lost(problem):
+    if type(problem).__name__ == "InternalClientError":
+        return Fault.LOST  # asyncpg itself has lost its place, as after a farewell that the server sent unasked
+    if type(problem).__name__ in ("OperationalError", "InterfaceError") and _says_lost(problem):
         return Fault.LOST
     return None
 
