@@ -40,6 +40,10 @@ class Database(ABC):
         """Answer what a query answers, in a transaction of its own."""
 
     @abstractmethod
+    async def write(self, work: Callable[[Session], None]) -> None:
+        """Do the work in a transaction of its own: all of it, or nothing."""
+
+    @abstractmethod
     async def set_up(self, work: Callable[[sa.Connection], None]) -> None:
         """Do the work over one connection; it commits by itself."""
 
@@ -59,6 +63,11 @@ class AsyncDatabase(Database):
         """Answer what a query answers, in a transaction of its own."""
         async with AsyncSession(self.engine) as session:
             return await session.run_sync(query)
+
+    async def write(self, work: Callable[[Session], None]) -> None:
+        """Do the work in a transaction of its own: all of it, or nothing."""
+        async with AsyncSession(self.engine) as session, session.begin():
+            await session.run_sync(work)
 
     async def set_up(self, work: Callable[[sa.Connection], None]) -> None:
         """Do the work over one connection; it commits by itself."""
@@ -85,6 +94,15 @@ class ThreadDatabase(Database):
                 return query(session)
 
         return await asyncio.to_thread(run)
+
+    async def write(self, work: Callable[[Session], None]) -> None:
+        """Do the work in a transaction of its own: all of it, or nothing."""
+
+        def run() -> None:
+            with Session(self.engine.execution_options(writes=True)) as session, session.begin():
+                work(session)
+
+        await asyncio.to_thread(run)
 
     async def set_up(self, work: Callable[[sa.Connection], None]) -> None:
         """Do the work over one connection; it commits by itself."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, CheckConstraint, Computed, ForeignKey, Integer, String
+import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, Computed, Date, ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 TEXT_CHARACTERS = 40
@@ -57,6 +59,10 @@ class BillingPeriod(Base):
     id: Mapped[int] = mapped_column(BigId, primary_key=True, autoincrement=False)
     status: Mapped[str] = mapped_column(String(TEXT_CHARACTERS))
     version: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    closes_on: Mapped[datetime.date | None] = mapped_column(Date)
+    """The day from which the worker closes it; without one, only the operator does."""
+    total_minor: Mapped[int | None] = mapped_column(BigInteger)
+    """What its invoices came to when it was closed."""
 
 
 class Invoice(Base):
@@ -72,7 +78,47 @@ class Invoice(Base):
     version: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     amount_minor: Mapped[int] = mapped_column(BigInteger)
     currency: Mapped[str] = mapped_column(String(3))
-    # MariaDB has no partial index, but every database lets a unique column hold any number of NULLs.
+    due_on: Mapped[datetime.date] = mapped_column(Date)
+    # An invoice that is being regenerated gives its number up: the clone is there before the old one is void. MariaDB has
+    # no partial index, but every database lets a unique index hold any number of NULLs.
     live_number: Mapped[str | None] = mapped_column(
-        String(TEXT_CHARACTERS), Computed("CASE WHEN status <> 'void' THEN number END", persisted=True), unique=True
+        String(TEXT_CHARACTERS),
+        Computed("CASE WHEN status NOT IN ('void', 'regenerating') THEN number END", persisted=True),
     )
+
+
+ONE_LIVE_INVOICE = Index("one_live_invoice_of_a_number", Invoice.live_number, unique=True)
+
+
+class InvoiceLine(Base):
+    """What an invoice is computed from. Lines belong to the number, so every invoice of it is computed from the same."""
+
+    __tablename__ = "invoice_lines"
+
+    number: Mapped[str] = mapped_column(String(TEXT_CHARACTERS), primary_key=True)
+    place: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+
+
+class Payment(Base):
+    """Money that came for an invoice."""
+
+    __tablename__ = "payments"
+    __table_args__ = (CheckConstraint("amount_minor > 0", name="payments_are_positive"),)
+
+    id: Mapped[int] = mapped_column(BigId, primary_key=True)
+    invoice_id: Mapped[int] = mapped_column(ForeignKey(Invoice.id), index=True)
+    amount_minor: Mapped[int] = mapped_column(BigInteger)
+
+
+class Mail(Base):
+    """An e-mail that went out. However often its after-effect is delivered, each recipient gets one."""
+
+    __tablename__ = "mails"
+    __table_args__ = (UniqueConstraint("effect_id", "recipient", name="one_mail_for_each_recipient"),)
+
+    id: Mapped[int] = mapped_column(BigId, primary_key=True)
+    effect_id: Mapped[str] = mapped_column(String(TEXT_CHARACTERS))
+    recipient: Mapped[str] = mapped_column(String(TEXT_CHARACTERS))
+    about: Mapped[str] = mapped_column(String(TEXT_CHARACTERS), index=True)
+    subject: Mapped[str] = mapped_column(String(200))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute
 
 from .database import alone
-from .models import Base, BillingPeriod, Invoice, Media, User
+from .models import Base, BillingPeriod, Invoice, InvoiceLine, Media, User
 
 USERS = 100
 POINTS = 1_000
@@ -19,6 +20,8 @@ CURRENCY = "usd"
 PERIODS = 12
 FIRST_STATUSES = ("sent", "sent", "overdue")
 """The statuses of a period's three invoices: two that may become overdue, and one that is."""
+DUE_DAYS = {"sent": 30, "overdue": -1}
+"""When invoices are due, counted from the day of the first start: the worker leaves what is sent alone for a month."""
 
 
 def create_what_is_missing(connection: sa.Connection) -> None:
@@ -29,7 +32,9 @@ def create_what_is_missing(connection: sa.Connection) -> None:
         add_missing(connection, Media.id, list_catalogue())
         periods = range(1, PERIODS + 1)
         add_missing(connection, BillingPeriod.id, [{"id": period, "status": "approved"} for period in periods])
-        add_missing(connection, Invoice.number, [invoice for period in periods for invoice in list_invoices(period)])
+        invoices = [invoice for period in periods for invoice in list_invoices(period, datetime.date.today())]
+        add_missing(connection, Invoice.number, invoices)
+        add_missing(connection, InvoiceLine.number, [list_line(invoice) for invoice in invoices])
 
 
 def list_catalogue() -> list[dict[str, Any]]:
@@ -38,7 +43,7 @@ def list_catalogue() -> list[dict[str, Any]]:
     return [{"id": f"media-{number}", **price} for number in range(1, CATALOGUE + 1)]
 
 
-def list_invoices(period: int) -> list[dict[str, Any]]:
+def list_invoices(period: int, today: datetime.date) -> list[dict[str, Any]]:
     """List the first invoices of a period; each belongs to a user of its own. Their ids are the database's to draw."""
     return [
         {
@@ -48,9 +53,15 @@ def list_invoices(period: int) -> list[dict[str, Any]]:
             "status": status,
             "amount_minor": PRICE_MINOR,
             "currency": CURRENCY,
+            "due_on": today + datetime.timedelta(days=DUE_DAYS[status]),
         }
         for place, status in enumerate(FIRST_STATUSES, start=1)
     ]
+
+
+def list_line(invoice: dict[str, Any]) -> dict[str, Any]:
+    """Answer the one line of an invoice of the stock."""
+    return {"number": invoice["number"], "place": 1, "amount_minor": invoice["amount_minor"]}
 
 
 def add_missing(

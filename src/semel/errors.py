@@ -57,6 +57,10 @@ class LockHeldError(ConflictedError):
     """Somebody held the row longer than the wait was allowed to be; nothing was written."""
 
 
+class PoolEmptyError(ConflictedError):
+    """Every connection stayed lent longer than one may be waited for; nothing was written."""
+
+
 class ClaimLostError(StoreError):
     """The claim is somebody else's by now; what was written under it was rolled back."""
 
@@ -305,7 +309,7 @@ TEXTS: dict[str, Text] = {
         "Is the id column unique? Run: semel doctor.",
     ),
     "SEMEL-STORE-7": Text(
-        ConflictedError,
+        PoolEmptyError,
         "No connection came free within {seconds:g} s; all {limit} of them are in use, and nothing was written.",
         "Raise connections_limit, or look for verbs that wait inside open transactions.",
     ),
@@ -408,6 +412,21 @@ TEXTS: dict[str, Text] = {
         UsageError,
         "It is not known for which database the SQL is to be.",
         "Pass --dialect postgresql, mariadb or sqlite, or name a database with --db URL or an app with --app module:name.",
+    ),
+    "SEMEL-CLI-4": Text(
+        ConfigError,
+        "The module {module!r}, which the app imports at boot, could not be loaded: {reason}.",
+        "Mend the module, or correct modules=[…] where the app is made.",
+    ),
+    "SEMEL-CLI-5": Text(
+        UsageError,
+        "The file {file!r} could not be written: {reason}.",
+        "Name a file in a folder that is there and may be written.",
+    ),
+    "SEMEL-SQL-1": Text(
+        UsageError,
+        "{text!r} cannot be part of SQL that is printed: {reason}.",
+        "Rename it, or write this SQL by hand.",
     ),
 }
 

@@ -163,6 +163,19 @@ def test_one_of_many_applies_does_the_work(database: Database) -> None:
     assert sorted(len(each) for each in done) == [0] * 7 + [1]
 
 
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_database_that_begins_serializable_is_applied_to_at_once(database: Database) -> None:
+    """Who waited for the lock must see what the other has made meanwhile, whatever isolation is the default."""
+    with database.engine().begin() as connection:
+        connection.exec_driver_sql(f"ALTER DATABASE {database.name} SET default_transaction_isolation = 'serializable'")
+    try:
+        done = call_at_once(lambda: apply(database, OwnTables()), 8)
+        assert sorted(len(each) for each in done) == [0] * 7 + [1]
+    finally:
+        with database.engine().begin() as connection:
+            connection.exec_driver_sql(f"ALTER DATABASE {database.name} RESET ALL")
+
+
 @pytest.mark.parametrize("database", ["mariadb"], indirect=True)
 def test_on_mariadb_the_lock_is_only_a_courtesy(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a cluster GET_LOCK holds on one node only: without it some may meet an error, but nothing is made wrong."""

@@ -212,6 +212,24 @@ def test_a_connection_that_lost_its_transaction_is_refused_until_its_user_rolls_
     assert shop.see(order) == PAID
 
 
+def test_an_async_connection_that_lost_its_transaction_is_refused_until_its_user_rolls_back(shop: Shop) -> None:
+    """Afterwards it has to connect again, which an async driver can only do where it is awaited."""
+    order = shop.add_order()
+
+    async def story() -> None:
+        async with open_async_engine(shop.database.async_url) as engine, engine.connect() as connection:
+            await connection.execute(sa.insert(Receipt).values(order_id=order))
+            await connection.invalidate()
+            with pytest.raises(UsageError, match="SEMEL-ON-5"):
+                await shop.async_orders.transition(order, "pending", to="paid", on=connection)
+            await connection.rollback()
+            assert await shop.async_orders.transition(order, "pending", to="paid", on=connection)
+            await connection.commit()
+
+    shop.loop.run_until_complete(story())
+    assert shop.see(order) == PAID
+
+
 def test_a_connection_whose_block_has_ended_its_transaction_is_refused(shop: Shop) -> None:
     """SQLAlchemy lets nobody write in the rest of such a block, on any database."""
     order = shop.add_order()
@@ -239,8 +257,12 @@ def test_after_an_error_of_postgresql_a_django_block_cannot_commit(postgresql_sh
         with transaction.atomic(using=ALIAS):
             with pytest.raises(StoreError, match="SEMEL-STORE-5"):
                 postgresql_shop.orders.transition(order, "pending", to="paid", on=ALIAS)
-            with pytest.raises(transaction.TransactionManagementError), connections[ALIAS].cursor() as cursor:
+            with (
+                pytest.raises(transaction.TransactionManagementError) as told,
+                connections[ALIAS].cursor() as cursor,
+            ):
                 cursor.execute(f"INSERT INTO receipts (order_id) VALUES ({order})")
+            assert "payable" in str(told.value.__cause__)
         assert postgresql_shop.see(order) == UNTOUCHED
 
 

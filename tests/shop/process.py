@@ -14,6 +14,7 @@ from semel.app.keeping import list_duties
 from semel.clock import Clock
 from semel.keepers.duty import Report
 from tests.conformance.faces import Colour, Stage
+from tests.shop.clock import VirtualClock
 from tests.shop.flow import make_flow
 from tests.shop.tables import Entry, Order
 
@@ -70,7 +71,7 @@ class Shop:
         self.deliver: Callable[[Any], Any] = lambda _effect: None
         settings = {"workflows": make_flow(), "lease_seconds": LEASE_SECONDS} | settings
         self.semel: Any = (Semel if colour == "sync" else AsyncSemel)(url, clock=clock, **settings)
-        if clock is not None and clock.offset_table is not None:
+        if isinstance(clock, VirtualClock):
             self.semel._performer.conductor.actors.heart = SilentHeart()
         self.orders = self.semel.table(Order)
         register_sync(self) if colour == "sync" else register_async(self)

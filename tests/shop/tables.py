@@ -35,6 +35,15 @@ class Entry(Base):
     step_key: Mapped[str] = mapped_column(sa.String(40))
 
 
+class Mail(Base):
+    """What the handler of an after-effect writes; nothing hinders it from being written twice either."""
+
+    __tablename__ = "mails"
+
+    id: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
+    effect_id: Mapped[str] = mapped_column(sa.String(40))
+
+
 class TimeOffset(Base):
     __tablename__ = OFFSET_TABLE
 
@@ -73,6 +82,13 @@ def count_entries(database: Database) -> dict[int, int]:
     with database.engine().connect() as connection:
         rows = connection.execute(sa.select(Entry.order_id, sa.func.count()).group_by(Entry.order_id))
         return {order: count for order, count in rows}
+
+
+def count_mails(database: Database) -> dict[str, int]:
+    """Answer how many mails each after-effect has sent, where it has sent any."""
+    with database.engine().connect() as connection:
+        rows = connection.execute(sa.select(Mail.effect_id, sa.func.count()).group_by(Mail.effect_id))
+        return {effect: count for effect, count in rows}
 
 
 def move_database_time(database: Database, seconds: float) -> None:

@@ -7,8 +7,27 @@ import click
 from semel.cli.lazy import Entry, LazyGroup
 
 COMMANDS = {
+    "adopt": Entry("semel.cli.adopt:adopt", "Read a table of yours and print what Semel needs of it."),
+    "check": Entry("semel.cli.check:check", "Check workflow files: every rule, all problems at once."),
+    "diagram": Entry("semel.cli.diagram:diagram", "Draw a workflow file as text, SVG or mermaid."),
     "doctor": Entry("semel.cli.doctor:doctor", "Look at drivers, server, tables and settings, and say what to do."),
+    "drain": Entry(
+        "semel.cli.drain:drain",
+        "Say what is left of a table's work: claims that are held, after-effects that are not delivered.",
+    ),
+    "effects": Entry("semel.cli.effects:effects", "After-effects: list, retry."),
+    "guard": Entry("semel.cli.guard:guard", "Print triggers that refuse or note moves which go past Semel."),
+    "release": Entry("semel.cli.release:release", "Move a row out of its claim by hand, and write down why."),
     "schema": Entry("semel.cli.schema:schema", "Semel's own tables: print, apply, check."),
+    "stuck": Entry(
+        "semel.cli.stuck:stuck",
+        "List what waits: claims, rows, after-effects, keepers; since when, and what to do.",
+    ),
+    "why": Entry(
+        "semel.cli.why:why",
+        "Tell one row's story: what moved it, when, on whose behalf, and what it still owes.",
+    ),
+    "worker": Entry("semel.cli.worker:worker", "Run the keepers of an application until SIGTERM or SIGINT."),
 }
 """Every command by name, with what `semel --help` says about it: reading it there costs no import."""
 

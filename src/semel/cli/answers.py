@@ -7,6 +7,7 @@ is printed, the passwords of URLs are taken out of it first.
 from __future__ import annotations
 
 import functools
+import io
 import json
 import re
 import sys
@@ -27,7 +28,7 @@ FINE, FOUND, MISUSED = 0, 1, 2
 TOLD_BY_THE_DATABASE = re.compile(r"SEMEL-(SCHEMA-\d+|STORE-\d+|DB-[345])\Z")
 """The errors that were found by looking; every other one is about how the command was called."""
 
-PASSWORD = re.compile(r"(?P<before>://[^\s:/?#]*:)[^\s]*(?P<after>@)|(?P<key>\b\w*pass\w*=)[^\s&'\"]+")
+PASSWORD = re.compile(r"""(?P<before>://[^\s:/?#]*:)\S*(?P<after>@)|(?P<key>\b\w*pass\w*\s*=\s*['"]?)[^\s&'"]+""")
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ def exit_status(problem: SemelError) -> int:
 
 
 def print_answer(answer: Answer, *, as_json: bool) -> None:
-    """Print an answer in the form that was asked for."""
+    """Print an answer in the form that was asked for, also where standard output cannot carry every letter."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     if as_json:
         click.echo(json.dumps(hide_inside(answer.document), indent=2))
     elif isinstance(answer.text, str):

@@ -12,8 +12,8 @@ class PymysqlConnection(Protocol):
     def open(self) -> Any:
         """Whether it is open."""
 
-    def get_autocommit(self) -> Any:
-        """Whether every statement commits."""
+    def thread_id(self) -> Any:
+        """How the server calls it."""
 
     def begin(self) -> Any:
         """Begin a transaction."""

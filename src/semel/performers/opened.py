@@ -16,6 +16,10 @@ from semel.performers.wires.wire import Wire
 class StepSession(Session):
     """The session of a step. Only the step ends its transaction."""
 
+    def __init__(self, bind: Any = None, **options: Any) -> None:
+        """On a connection that somebody else has begun, be a savepoint in it."""
+        super().__init__(bind, **{"join_transaction_mode": "create_savepoint", **options})
+
     def commit(self) -> NoReturn:
         """Refuse: what is written belongs to the step's own commit."""
         raise error("SEMEL-STEP-2", verb="commit")

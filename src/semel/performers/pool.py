@@ -7,6 +7,7 @@ import logging
 import os
 import threading
 from collections import deque
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from semel.errors import error
@@ -27,6 +28,8 @@ class Shelf:
         self.wire = wire
         self.limit = limit
         self.home: object = None
+        self.process = os.getpid()
+        self.inherited: list[Any] = []
         self.idle: list[Any] = []
         self.made = 0
         self.closed = False
@@ -36,7 +39,7 @@ class Shelf:
         if self.closed:
             raise error("SEMEL-APP-2")
         if home != self.home:
-            # Another process or loop owns the old ones: to close them here would speak on its sockets.
+            self._leave_behind()
             self.home, self.idle, self.made = home, [], 0
         while self.idle:
             connection = self.idle.pop()
@@ -44,6 +47,15 @@ class Shelf:
                 return connection
             self.drop(connection)
         return None
+
+    def _leave_behind(self) -> None:
+        """Another process or loop owns the old connections: to close them here would speak on its sockets.
+
+        Those of another process are not even forgotten, because their destructors would touch what the two share.
+        """
+        if self.process != os.getpid():
+            self.inherited += self.idle
+            self.process = os.getpid()
 
     def drop(self, connection: Any) -> None:
         """Close a connection and make room for another."""
@@ -171,18 +183,21 @@ class AsyncPool:
         """Open nothing yet."""
         self.shelf = Shelf(wire, limit)
         self._waiting: deque[asyncio.Future[Any | None]] = deque()
+        self._watched: object = None
+        self._watch: AsyncGenerator[None] | None = None
 
     def _home(self) -> object:
-        return os.getpid(), id(asyncio.get_running_loop())
+        # The loop itself, not its id: a later loop may be given the place in memory that a dead one had.
+        return os.getpid(), asyncio.get_running_loop()
 
     def take_idle(self) -> Any | None:
         """Answer a connection that is free right now, or None."""
+        if self.shelf.home != self._home():
+            self._waiting.clear()  # who waited in another loop is woken by nobody here
         return self.shelf.take(self._home())
 
     async def lend(self) -> Any:
         """Answer a connection, opening one within the limit, else waiting for one to come back."""
-        if self.shelf.home != self._home():
-            self._waiting.clear()
         connection = self.take_idle()
         if connection is None and self.shelf.made >= self.shelf.limit:
             connection = await self._wait_for_turn()
@@ -191,10 +206,26 @@ class AsyncPool:
         if connection is not None:
             return connection
         try:
+            await self._close_with_loop()
             return await self.shelf.wire.open()
         except BaseException:
             self._leave_place()
             raise
+
+    async def _close_with_loop(self) -> None:
+        """See to it that idle connections end with this loop: afterwards nobody can close them."""
+        if self._watched != self._home():
+            self._watched, self._watch = self._home(), self._until_loop_ends()
+            await anext(self._watch)
+
+    async def _until_loop_ends(self) -> AsyncGenerator[None]:
+        """An ending loop closes every generator that was begun in it; that is the only sign it gives."""
+        home = self._home()
+        try:
+            yield
+        finally:
+            while self.shelf.home == home and self.shelf.idle:
+                self.shelf.drop(self.shelf.idle.pop())
 
     async def _wait_for_turn(self) -> Any | None:
         """Answer a connection that was given back, or None with the right to open one."""

@@ -24,7 +24,15 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from semel.asks import Asking, Fetch, Fresh, Statement, Tick, Wait
-from semel.errors import ConflictedError, LockHeldError, OutcomeUnknownError, SemelError, StoreError, error
+from semel.errors import (
+    ConflictedError,
+    LockHeldError,
+    OutcomeUnknownError,
+    PoolEmptyError,
+    SemelError,
+    StoreError,
+    error,
+)
 
 Answer = TypeVar("Answer")
 
@@ -63,8 +71,8 @@ def run_once(
         operation = yield Fresh()
         try:
             return (yield from attempt(operation))
-        except LockHeldError:
-            raise
+        except (LockHeldError, PoolEmptyError):
+            raise  # it has waited once, and to wait again would only hide what for
         except OutcomeUnknownError as problem:
             mark = yield from settle_operation(operation, abandon, problem)
             if mark is not None:

@@ -252,10 +252,11 @@ class Claims:
     @cached_property
     def give_lease_up(self) -> Statement:
         """Say that nobody works on a claim any more: a keeper need not wait for a lease."""
-        fence = self._table.c.fence == bind("fence", sa.BigInteger)
+        table = self._table
         values = {"owner": sa.null(), "next_look_us": self.ground.now}
+        is_ours = (table.c.fence == bind("fence", sa.BigInteger), table.c.held == ONE)
         return Statement(
-            "give_lease_up", sa.update(self._table).values(values).where(*self._is_named(), fence), writes=True
+            "give_lease_up", sa.update(table).values(values).where(*self._is_named(), *is_ours), writes=True
         )
 
     # Pieces

@@ -32,7 +32,8 @@ class Keeping:
             "list_claims_of_owner", sa.select(*names, claims.c.fence).where(*is_mine), writes=False
         )
         is_named = [claims.c[name] == bind(name, claims.c[name].type) for name in NAME]
-        is_fenced = claims.c.fence == bind("fence", sa.BigInteger)
+        # A finish leaves the fence as it was, so a claim that has ended is told by not being held.
+        is_fenced = sa.and_(claims.c.fence == bind("fence", sa.BigInteger), claims.c.held == ONE)
         later = {
             "next_look_us": ground.now + bind("pause_us", sa.BigInteger),
             "resumes": claims.c.resumes + bind("failed", sa.BigInteger),

@@ -96,7 +96,8 @@ class MoveStatements:
     def move_locked_rows_if_in_source(self, count: int) -> Statement:
         """Move rows that were locked and found fitting; the guards are repeated."""
         if count not in self._updates:
-            update = self._update().where(self._is_one_of(count), *self._conditions())
+            # Inside CASE no index can serve the conditions: one on status, walked for its dead entries, is slower than the key.
+            update = self._update().where(self._is_one_of(count), self._fits() == ONE)
             self._updates[count] = Statement(f"move_{count}_locked_rows_if_in_source", update, writes=True)
         return self._updates[count]
 

@@ -202,11 +202,12 @@ def test_a_driver_that_is_missing_is_named_with_its_extra(shell: Shell) -> None:
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 def test_people_without_a_terminal_get_plain_lines(shell: Shell, database: Database) -> None:
-    """In a pipe each finding is a line, and the last line sums up; rich is not there."""
+    """In a pipe each finding is a line, and the last line sums up, whatever letters the pipe can carry."""
     shell.run("schema", "apply", "--db", database.url)
-    run = shell.run("doctor", "--db", database.url)
+    run = shell.run("doctor", "--db", database.url, env={"PYTHONIOENCODING": "ascii"})
     assert run.status == 0
-    assert run.out.isascii()
+    assert "\x1b" not in run.out
+    assert "│" not in run.out
     assert "ok       journal_mode    wal\n" in run.out
     assert run.out.endswith("no problems, no warnings.\n")
 

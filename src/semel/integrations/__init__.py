@@ -1,0 +1,1 @@
+"""Where Semel meets web frameworks: outcomes become answers over HTTP."""

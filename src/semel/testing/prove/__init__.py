@@ -1,0 +1,1 @@
+"""`semel prove`: kill every actor at every boundary, in every order, and see it converge; or tell the shortest story."""

@@ -1,0 +1,153 @@
+"""What may come next: every event that a state allows, and the state after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+from semel.testing.prove.carrying import Answer, Landing
+from semel.testing.prove.cast import Cast
+from semel.testing.prove.deeds import Beaten, Begin, Commit, Query, Rollback
+from semel.testing.prove.images import Image
+from semel.testing.prove.positions import Position
+
+State: TypeAlias = tuple[Any, ...]
+"""(database, outside world, commits under way, whose transaction is open, its database, faults left, positions…)"""
+
+Label: TypeAlias = tuple[str, int, int]
+"""(what happened, to whom, at which position or moment)"""
+
+NOBODY = -1
+DEAD = -1
+ACTORS_FROM = 6
+
+
+class Event(NamedTuple):
+    """Something that may happen."""
+
+    label: Label
+    after: State
+    landing: Landing | None
+
+
+class Moves:
+    """Knows what may happen."""
+
+    def __init__(self, cast: Cast) -> None:
+        """Keep the cast."""
+        self.cast = cast
+        self.images = cast.images.all
+        self.positions = cast.positions.all
+        self.carry = cast.carrier.carry
+
+    def start(self, left: tuple[int, ...]) -> State:
+        """Answer the first state."""
+        first = (self.cast.images.first.number, 0, (), NOBODY, NOBODY, left)
+        return (*first, *(each.number for each in self.cast.starts))
+
+    def after(self, state: State) -> Iterator[Event]:
+        """Go through everything that may happen next."""
+        left = state[5]
+        for place in range(ACTORS_FROM, len(state)):
+            at = state[place]
+            if at == DEAD:
+                continue
+            position = self.positions[at]
+            if position.deed is None:
+                continue
+            yield from self._step(state, place, position)
+            if left[0]:
+                yield self._crash(state, place)
+        if state[3] == NOBODY:
+            for number, at in enumerate(state[2]):
+                yield self._arrive(state, number, self.positions[at])
+            if left[2]:
+                yield from self._jump(state)
+
+    def _step(self, state: State, place: int, position: Position) -> Iterator[Event]:
+        who = place - ACTORS_FROM
+        holder = state[3]
+        if holder not in (NOBODY, who) and is_writer(position):
+            return  # somebody's transaction is open: the database lets no other writer in
+        image = self.images[state[0]]
+        opened = self.images[state[4]] if holder == who else None
+        given = self.carry(image, position, opened, Answer.GIVEN)
+        yield Event(("step", who, position.number), self._landed(state, place, given, state[5]), given)
+        if state[5][1] and (opened is not None or is_writer(position)):
+            yield from self._lose(state, place, position, opened, given)
+        if position.is_beating:
+            yield self._beat(state, place, position)
+
+    def _lose(
+        self, state: State, place: int, position: Position, opened: Image | None, given: Landing
+    ) -> Iterator[Event]:
+        who = place - ACTORS_FROM
+        image = self.images[state[0]]
+        crashes, unknown, clock, late = state[5]
+        undone = self.carry(image, position, opened, Answer.LOST_UNDONE)
+        if undone.position is given.position:
+            return  # it rolled back by itself: there was no answer to lose
+        left = (crashes, unknown - 1, clock, late)
+        after = self._landed(state, place, undone, left)
+        yield Event(("lost undone", who, position.number), after, undone)
+        if not given.wrote:
+            return
+        done = self.carry(image, position, opened, Answer.LOST_APPLIED)
+        yield Event(("lost done", who, position.number), self._landed(state, place, done, left), done)
+        if late and opened is None and given.opened is None:
+            under_way = tuple(sorted((*after[2], position.number)))
+            left = (crashes, unknown - 1, clock, late - 1)
+            yield Event(
+                ("lost late", who, position.number), (*after[:2], under_way, *after[3:5], left, *after[6:]), undone
+            )
+
+    def _landed(self, state: State, place: int, landing: Landing, left: tuple[int, ...]) -> State:
+        holder, opened = state[3], state[4]
+        if landing.opened is not None:
+            holder, opened = place - ACTORS_FROM, landing.opened.number
+        elif holder == place - ACTORS_FROM:
+            holder, opened = NOBODY, NOBODY
+        world = self.cast.worlds.after(state[1], landing.reached) if landing.reached else state[1]
+        return (
+            landing.image.number,
+            world,
+            state[2],
+            holder,
+            opened,
+            left,
+            *state[ACTORS_FROM:place],
+            landing.position.number,
+            *state[place + 1 :],
+        )
+
+    def _crash(self, state: State, place: int) -> Event:
+        who = place - ACTORS_FROM
+        crashes, unknown, clock, late = state[5]
+        holder, opened = (NOBODY, NOBODY) if state[3] == who else (state[3], state[4])
+        left = (crashes - 1, unknown, clock, late)
+        after = (*state[:3], holder, opened, left, *state[ACTORS_FROM:place], DEAD, *state[place + 1 :])
+        return Event(("crash", who, state[place]), after, None)
+
+    def _arrive(self, state: State, number: int, position: Position) -> Event:
+        landing = self.carry(self.images[state[0]], position, None, Answer.GIVEN)
+        under_way = (*state[2][:number], *state[2][number + 1 :])
+        after = (landing.image.number, state[1], under_way, *state[3:])
+        return Event(("arrive", position.actor.number, position.number), after, landing)
+
+    def _jump(self, state: State) -> Iterator[Event]:
+        crashes, unknown, clock, late = state[5]
+        left = (crashes, unknown, clock - 1, late)
+        for moment, image in self.cast.jumps(self.images[state[0]]):
+            yield Event(("jump", NOBODY, moment), (image.number, *state[1:5], left, *state[ACTORS_FROM:]), None)
+
+    def _beat(self, state: State, place: int, position: Position) -> Event:
+        image, held = self.cast.beat(self.images[state[0]], position)
+        after = self.cast.positions.after(position, Beaten(held)).number
+        moved = (image.number, *state[1:place], after, *state[place + 1 :])
+        return Event(("beat", place - ACTORS_FROM, position.number), moved, None)
+
+
+def is_writer(position: Position) -> bool:
+    """Whether the next step needs the database's only write lock."""
+    deed = position.deed
+    return deed.writes if isinstance(deed, Query) else isinstance(deed, Begin | Commit | Rollback)

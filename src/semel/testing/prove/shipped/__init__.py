@@ -1,0 +1,1 @@
+"""The scenarios that ship with Semel: its own protocols, in small worlds."""

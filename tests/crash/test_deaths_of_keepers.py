@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
+
+from tests.crash.life import ASKS_LIMIT, DEAD, Life
+from tests.crash.recovery import OVER_A_LEASE, assert_delivered, recover, see
+from tests.databases import Database
+from tests.shop.clock import VirtualClock
+from tests.shop.process import Shop
+from tests.shop.tables import Mail, count_mails, lay_orders
+
+
+def start_process(shop: Shop, database: Database, clock: VirtualClock) -> Shop:
+    """Start another process."""
+    other = Shop(shop.colour, database.url, shop.stage, clock)
+    other.boot_like(shop)
+    return other
+
+
+def strand(shop: Shop, database: Database, clock: VirtualClock, row: int, step: str) -> None:
+    """Let a process die in the action of a claimed step on a new row."""
+    lay_orders(database, [row])
+    doomed = start_process(shop, database, clock)
+    assert Life(doomed, place="begun").live(lambda: doomed.orders.advance(row, step)) is DEAD
+
+
+def keep_until_death(
+    shop: Shop, database: Database, clock: VirtualClock, duty: str, prepare: Callable[[int], None]
+) -> Iterator[tuple[int, Life]]:
+    """Prepare row after row for a keeper that dies after one ask more each time, until one survives."""
+    for row in range(1, ASKS_LIMIT):
+        prepare(row)
+        keeper = start_process(shop, database, clock)
+        life = Life(keeper)
+        clock.move(database, OVER_A_LEASE)
+        keeper.look(duty)
+        clock.move(database, OVER_A_LEASE)
+        life.left = row
+        answer = life.live(lambda keeper=keeper: keeper.semel._performer.perform(keeper.duties[duty].look()))
+        yield row, life
+        if answer is not DEAD:
+            return
+    raise AssertionError("no keeper lived to the end of its look")
+
+
+@pytest.mark.parametrize(
+    ("duty", "step", "seen", "end"),
+    [("janitor", "pay", {"paying", "pending"}, "pending"), ("resumer", "deliver", {"delivering", "delivered"}, "delivered")],
+)
+def test_a_keeper_that_dies_at_any_ask_leaves_work_for_the_next(
+    database: Database, shop: Shop, clock: VirtualClock, duty: str, step: str, seen: set[str], end: str
+) -> None:
+    """Recovery is as safe to kill as what it recovers from: another keeper brings the row to the same end."""
+    statuses = set()
+    for row, life in keep_until_death(shop, database, clock, duty, lambda row: strand(shop, database, clock, row, step)):
+        picture = see(shop, database)
+        statuses.add(picture.rows[str(row)][0])
+        picture = recover(shop, database, clock)
+        assert picture.rows[str(row)][0] == end, life.last_words
+        assert_delivered(picture, shop, life.shop)
+    assert statuses == seen
+
+
+def handle_once(shop: Shop, at: Callable[[str, Any], Any] = lambda _place, _effect: None) -> Callable[[Any], Any]:
+    """Answer a handler that sends one mail however often it is called, and can die before and after."""
+    engine = shop.semel._engine
+
+    def handle(effect: Any) -> None:
+        at("handling", effect)
+        with Session(engine) as session, session.begin():
+            if effect.first_time(session):
+                session.add(Mail(effect_id=effect.id))
+        at("handled", effect)
+
+    async def handle_async(effect: Any) -> None:
+        for place in ("handling", "handled"):
+            if place == "handled":
+                async with AsyncSession(engine) as session, session.begin():
+                    if await effect.first_time(session):
+                        session.add(Mail(effect_id=effect.id))
+            frozen = at(place, effect)
+            if frozen is not None:
+                await frozen
+
+    return handle if shop.colour == "sync" else handle_async
+
+
+def test_a_courier_that_dies_at_any_ask_loses_no_delivery(database: Database, shop: Shop, clock: VirtualClock) -> None:
+    """What it was delivering is delivered again, under the same id, and a handler that asks `first_time` acts once."""
+    shop.deliver = handle_once(shop)
+    attempts, couriers = set(), [shop]
+    for row in range(1, ASKS_LIMIT):
+        lay_orders(database, [row])
+        assert shop.advance(row, "drop")
+        couriers.append(courier := start_process(shop, database, clock))
+        life = Life(courier, asks=row)
+        courier.deliver = handle_once(courier, life.at)
+        answer = life.live(lambda courier=courier: courier.semel._performer.perform(courier.duties["courier"].look()))
+        picture = recover(shop, database, clock)
+        assert_delivered(picture, *couriers)
+        assert set(count_mails(database).values()) == {1}, life.last_words
+        attempts |= {effect.attempts for effect in picture.effects}
+        if answer is not DEAD:
+            break
+    assert attempts == {1, 2}
+    assert len(count_mails(database)) == 2 * row
