@@ -16,7 +16,7 @@ PORT = 8000
 TEXTS = {
     "gateway": "Stripe, or the simulator. Not asked yet: nothing is charged outside so far.",
     "artifacts": "Where artifacts are kept. Not used yet: nothing is rendered so far.",
-    "lease": "How long a claim lives without a heartbeat. Not used yet: nothing is claimed so far.",
+    "lease": "How long a claim lives without a heartbeat, for every step.",
 }
 
 
@@ -54,15 +54,13 @@ def serve(host: str, port: int, **given: Any) -> None:
 @main.command()
 @with_settings
 def worker(**given: Any) -> None:
-    """Create what is missing, and leave: there is no claim, call or job yet that a worker would have to look after."""
-    from .opening import open_store
+    """Run keepers, and what is due, until SIGTERM. Creates what is missing; any number may run, and each may be killed."""
+    import logging
 
-    async def create() -> None:
-        async with open_store(Settings(**given)):
-            pass
+    from .working import run_worker
 
-    asyncio.run(create())
-    click.echo("The store is complete. It has no claims, calls or jobs yet, so there is nothing to look after.")
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.INFO)
+    asyncio.run(run_worker(Settings(**given)))
 
 
 @main.command()

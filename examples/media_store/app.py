@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from . import routes_billing, routes_health, routes_wallet
+from . import routes_billing, routes_health, routes_invoices, routes_wallet
 from .opening import Store, open_store
 from .problems import add_problems
 from .settings import Settings
@@ -23,6 +23,6 @@ def make_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(title="The digital media store", lifespan=lifespan)
     add_problems(app)
-    for routes in (routes_health, routes_wallet, routes_billing):
+    for routes in (routes_health, routes_wallet, routes_billing, routes_invoices):
         app.include_router(routes.router)
     return app

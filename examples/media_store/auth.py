@@ -22,6 +22,7 @@ class Customer:
     """A user of the store."""
 
     user_id: int
+    requester: str = "customer"
 
 
 @dataclass(frozen=True)
@@ -68,5 +69,6 @@ async def read_operator(caller: Annotated[Caller, Depends(read_caller)]) -> Oper
     return caller
 
 
+ByCaller = Annotated[Caller, Depends(read_caller)]
 ByCustomer = Annotated[Customer, Depends(read_customer)]
 ByOperator = Annotated[Operator, Depends(read_operator)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+from datetime import date
 
 from sqlalchemy import BigInteger, CheckConstraint, Computed, Date, ForeignKey, Index, Integer, String, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -59,7 +59,7 @@ class BillingPeriod(Base):
     id: Mapped[int] = mapped_column(BigId, primary_key=True, autoincrement=False)
     status: Mapped[str] = mapped_column(String(TEXT_CHARACTERS))
     version: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
-    closes_on: Mapped[datetime.date | None] = mapped_column(Date)
+    closes_on: Mapped[date | None] = mapped_column(Date)
     """The day from which the worker closes it; without one, only the operator does."""
     total_minor: Mapped[int | None] = mapped_column(BigInteger)
     """What its invoices came to when it was closed."""
@@ -78,7 +78,7 @@ class Invoice(Base):
     version: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     amount_minor: Mapped[int] = mapped_column(BigInteger)
     currency: Mapped[str] = mapped_column(String(3))
-    due_on: Mapped[datetime.date] = mapped_column(Date)
+    due_on: Mapped[date] = mapped_column(Date)
     # An invoice that is being regenerated gives its number up: the clone is there before the old one is void. MariaDB has
     # no partial index, but every database lets a unique index hold any number of NULLs.
     live_number: Mapped[str | None] = mapped_column(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import cast
 
@@ -13,12 +14,14 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 
-from semel import StoreError
+from semel import StoreError, UsageError
 
 log = logging.getLogger("media_store")
 
 RETRY_SECONDS = 1
 """When to come back after the database gave way or was away: a lock is gone by then, and a failover asks a few times."""
+
+NO_SUCH_ROW = "SEMEL-ROW-1"
 
 
 class Problem(Exception):  # noqa: N818 - it is an answer, not an error of the program
@@ -31,6 +34,17 @@ class Problem(Exception):  # noqa: N818 - it is an answer, not an error of the p
         self.code = code
         self.detail = detail
         self.headers = headers
+
+
+@contextmanager
+def or_not_found(what: str, detail: str) -> Iterator[None]:
+    """Answer 404 where Semel says that there is no such row."""
+    try:
+        yield
+    except UsageError as problem:
+        if problem.code != NO_SUCH_ROW:
+            raise
+        raise Problem(404, f"no_such_{what}", detail) from problem
 
 
 def write_problem(status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

@@ -1,23 +1,25 @@
-"""Billing periods and their invoices, for the operator."""
+"""Billing periods and their e-mails, for the operator."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import sqlalchemy as sa
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from sqlalchemy.orm import Session
 
-from semel import UsageError
+from semel.integrations.fastapi import answer
 
 from .asking import InStore, RowId
 from .auth import ByOperator
-from .models import TEXT_CHARACTERS, BillingPeriod, Invoice
-from .problems import Problem
+from .models import TEXT_CHARACTERS, BillingPeriod, Mail
+from .problems import Problem, or_not_found
 
 router = APIRouter()
 
-NO_SUCH_ROW = "SEMEL-ROW-1"
+MAILS_LIMIT = 1_000
+"""How many e-mails are listed: a thing that more were sent about is a mistake already."""
 
 
 @router.get("/billing-periods/{period_id}")
@@ -26,44 +28,26 @@ async def show_period(period_id: RowId, store: InStore, _operator: ByOperator) -
     period = await store.database.read(lambda session: session.get(BillingPeriod, period_id))
     if period is None:
         raise Problem(404, "no_such_period", f"There is no billing period {period_id}.")
-    return {"id": period.id, "status": period.status}
+    return {"id": period.id, "status": period.status, "total_minor": period.total_minor}
 
 
-@router.get("/invoices")
-async def list_invoices(
-    number: Annotated[str, Query(min_length=1, max_length=TEXT_CHARACTERS)], store: InStore, _operator: ByOperator
+@router.post("/billing-periods/{period_id}/close")
+async def close_period(period_id: RowId, store: InStore, operator: ByOperator) -> Response:
+    """Close the period. Of any number of callers one is answered 200; the others, and all later ones, 409."""
+    with or_not_found("period", f"There is no billing period {period_id}."):
+        outcome = await store.periods.advance(period_id, "close", by=operator.requester)
+    return answer(outcome, {"id": period_id, "status": "closed"})
+
+
+@router.get("/mails")
+async def list_mails(
+    about: Annotated[str, Query(min_length=1, max_length=TEXT_CHARACTERS)], store: InStore, _operator: ByOperator
 ) -> list[dict[str, Any]]:
-    """Answer the live invoices of that number: one, or none."""
-    return await store.database.read(lambda session: [show_invoice(each) for each in find_live(session, number)])
+    """Answer the e-mails about an invoice or a job, oldest first."""
+    mails = await store.database.read(lambda session: find_mails(session, about))
+    return [{"about": mail.about, "recipient": mail.recipient, "subject": mail.subject} for mail in mails]
 
 
-@router.post("/invoices/{invoice_id}/overdue")
-async def mark_as_overdue(invoice_id: RowId, store: InStore, operator: ByOperator) -> dict[str, Any]:
-    """Move a sent invoice to overdue. Of any number of callers one is answered 200; the others, and all later ones, 409."""
-    try:
-        outcome = await store.invoices.transition(invoice_id, "sent", to="overdue", by=operator.requester)
-    except UsageError as problem:
-        if problem.code != NO_SUCH_ROW:
-            raise
-        raise Problem(404, "no_such_invoice", f"There is no invoice {invoice_id}.") from problem
-    if not outcome:
-        raise Problem(409, "not_sent", f"The invoice is {outcome.now}; only one that is sent becomes overdue.")
-    return {"id": invoice_id, "status": "overdue"}
-
-
-def find_live(session: Session, number: str) -> list[Invoice]:
-    """Find the live invoices of a number."""
-    return list(session.scalars(sa.select(Invoice).where(Invoice.live_number == number)))
-
-
-def show_invoice(invoice: Invoice) -> dict[str, Any]:
-    """Write an invoice out for a client. The version is nobody's business: Semel compares it."""
-    return {
-        "id": invoice.id,
-        "number": invoice.number,
-        "billing_period_id": invoice.billing_period_id,
-        "user_id": invoice.user_id,
-        "status": invoice.status,
-        "amount_minor": invoice.amount_minor,
-        "currency": invoice.currency,
-    }
+def find_mails(session: Session, about: str) -> Sequence[Mail]:
+    """Find what was sent about something."""
+    return session.scalars(sa.select(Mail).where(Mail.about == about).order_by(Mail.id).limit(MAILS_LIMIT)).all()

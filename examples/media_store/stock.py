@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,9 +32,14 @@ def create_what_is_missing(connection: sa.Connection) -> None:
         add_missing(connection, Media.id, list_catalogue())
         periods = range(1, PERIODS + 1)
         add_missing(connection, BillingPeriod.id, [{"id": period, "status": "approved"} for period in periods])
-        invoices = [invoice for period in periods for invoice in list_invoices(period, datetime.date.today())]
+        invoices = [invoice for period in periods for invoice in list_invoices(period, today())]
         add_missing(connection, Invoice.number, invoices)
         add_missing(connection, InvoiceLine.number, [list_line(invoice) for invoice in invoices])
+
+
+def today() -> date:
+    """Answer which day it is, everywhere at once."""
+    return datetime.now(UTC).date()
 
 
 def list_catalogue() -> list[dict[str, Any]]:
@@ -43,7 +48,7 @@ def list_catalogue() -> list[dict[str, Any]]:
     return [{"id": f"media-{number}", **price} for number in range(1, CATALOGUE + 1)]
 
 
-def list_invoices(period: int, today: datetime.date) -> list[dict[str, Any]]:
+def list_invoices(period: int, first_day: date) -> list[dict[str, Any]]:
     """List the first invoices of a period; each belongs to a user of its own. Their ids are the database's to draw."""
     return [
         {
@@ -53,7 +58,7 @@ def list_invoices(period: int, today: datetime.date) -> list[dict[str, Any]]:
             "status": status,
             "amount_minor": PRICE_MINOR,
             "currency": CURRENCY,
-            "due_on": today + datetime.timedelta(days=DUE_DAYS[status]),
+            "due_on": first_day + timedelta(days=DUE_DAYS[status]),
         }
         for place, status in enumerate(FIRST_STATUSES, start=1)
     ]

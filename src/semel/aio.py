@@ -24,7 +24,7 @@ from semel.performers.engines import make_async_engine
 from semel.performers.handles import borrow_async
 from semel.performers.heart import AsyncHeart
 from semel.performers.objects import reload_moved
-from semel.performers.opening import look_around_async, open_async
+from semel.performers.opening import look_around_async, open_async, show
 from semel.performers.wanted import Wanted
 from semel.protocols.boot import check_counting
 from semel.protocols.heartbeat import beat_claims
@@ -155,7 +155,7 @@ class AsyncSemel:
         self._booting = LoopLock()
 
     def __repr__(self) -> str:
-        return f"<AsyncSemel {self._setup.settings.url.render_as_string(hide_password=True)}>"
+        return f"<AsyncSemel {show(self._setup.settings.url)}>"
 
     async def __aenter__(self) -> Self:
         """Boot."""
@@ -278,7 +278,8 @@ class AsyncSemel:
     @cached_property
     def _engine(self) -> AsyncEngine:
         """The engine of step.session: made when the first action asks for it."""
-        return make_async_engine(self._setup.settings.url, self._setup.settings.connections_limit)
+        settings = self._setup.settings
+        return make_async_engine(settings.url, settings.connections_limit, pooled=settings.pooled)
 
     async def _beat(self) -> Any:
         return await self._performer.perform(beat_claims(self._setup.keeping, self._setup.owner))

@@ -218,6 +218,11 @@ TEXTS: dict[str, Text] = {
         "once.table(…) was given {given!r}, which is not a mapped class, a Table, or the name of a table.",
         "Give the mapped class, its __table__, or the table's name as text.",
     ),
+    "SEMEL-TABLE-8": Text(
+        UsageError,
+        "The column {table}.{column} holds more than {limit} different values, so it is no status.",
+        "Name the status column: --status-column.",
+    ),
     "SEMEL-ROW-1": Text(
         UsageError,
         "There is no row {ids} in {table!r}.",
@@ -393,6 +398,21 @@ TEXTS: dict[str, Text] = {
         "Step {step!r} joined a raw driver connection with on=, so there is no step.session.",
         "Write through the connection you passed, or pass a SQLAlchemy Connection or Session as on=.",
     ),
+    "SEMEL-STEP-7": Text(
+        UsageError,
+        "The action went on after a database error, whose transaction can only be rolled back.",
+        "Let the error leave the action, or wrap the part that may fail in step.session.begin_nested().",
+    ),
+    "SEMEL-STEP-8": Text(
+        UsageError,
+        "The action ended the step's transaction itself (COMMIT, ROLLBACK, or DDL on MariaDB); it may have kept half a step.",
+        "Let the step commit: no transaction statements and no DDL inside an action. A person has to look at the row now.",
+    ),
+    "SEMEL-STEP-9": Text(
+        UsageError,
+        "A statement of step {step!r} was bound to another engine, so it would not belong to the step's commit.",
+        "Use step.session without bind arguments; write to another database in an after-effect.",
+    ),
     "SEMEL-ON-6": Text(
         UsageError,
         "Step {step!r} has a claim or calls, which need commits of their own, so it cannot join a transaction with on=.",
@@ -422,6 +442,16 @@ TEXTS: dict[str, Text] = {
         UsageError,
         "The file {file!r} could not be written: {reason}.",
         "Name a file in a folder that is there and may be written.",
+    ),
+    "SEMEL-CLI-6": Text(
+        UsageError,
+        "This command needs an app: {why}.",
+        "Pass --app module:name, or set SEMEL_APP, or [tool.semel] app in pyproject.toml.",
+    ),
+    "SEMEL-CLI-7": Text(
+        UsageError,
+        "The app has no workflow of the table {table!r}.",
+        "Tables with a workflow: {known}.",
     ),
     "SEMEL-SQL-1": Text(
         UsageError,

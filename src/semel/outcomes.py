@@ -72,6 +72,11 @@ class Rejected(_NotDone):
 
     reason: str
 
+    def __post_init__(self) -> None:
+        """Refuse a reason that is not text: it is shown, journaled, and sent to clients."""
+        if not isinstance(self.reason, str):
+            raise TypeError(f"Rejected takes a text as its reason, not {type(self.reason).__name__}")
+
 
 @dataclass(frozen=True, slots=True)
 class Busy(_NotDone):

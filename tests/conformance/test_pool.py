@@ -87,7 +87,40 @@ async def cancel_waiting_tasks(database: Database, orders: Orders, *, rounds: in
         for task in tasks:
             task.cancel()
         answers = await asyncio.gather(*tasks, return_exceptions=True)
-        assert all(isinstance(answer, asyncio.CancelledError) for answer in answers)
+        assert [type(answer) for answer in answers] == [asyncio.CancelledError] * 4, answers
+
+
+@pytest.mark.parametrize("colour", ["async"], indirect=True)
+def test_a_cancelled_task_may_still_work_while_it_cleans_up(database: Database, narrow: Orders) -> None:
+    """Who was asked to stop and first releases what it holds is not stopped a second time by Semel."""
+    done: list[object] = []
+
+    async def hold_until_cancelled() -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            done.append(await narrow.table.transition(1, "pending", to="released"))
+
+    async def cancel_it() -> None:
+        task = asyncio.ensure_future(hold_until_cancelled())
+        await asyncio.wait([task], timeout=0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    drop_idle_connections(narrow)
+    narrow.once.stage.begin(cancel_it).result()
+    assert (done, read_row(database, 1)) == ([Moved(1)], ("released", 1))
+
+
+def drop_idle_connections(orders: Orders) -> None:
+    """Make the next verb connect anew."""
+    shelf = find_pool(orders).shelf
+
+    async def drop() -> None:
+        while shelf.idle:
+            shelf.drop(shelf.idle.pop())
+
+    orders.once.stage.begin(drop).result()
 
 
 @pytest.mark.parametrize("colour", ["async"], indirect=True)

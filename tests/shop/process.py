@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
-from semel import AsyncSemel, Rejected, Semel
+from semel import Rejected
 from semel.app.keeping import list_duties
 from semel.clock import Clock
 from semel.keepers.duty import Report
-from tests.conformance.faces import Colour, Stage
+from tests.conformance.faces import Colour, Once, Stage
 from tests.shop.clock import VirtualClock
 from tests.shop.flow import make_flow
 from tests.shop.tables import Entry, Order
 
 LEASE_SECONDS = 30.0
+SETTINGS: dict[str, Any] = {"workflows": make_flow(), "lease_seconds": LEASE_SECONDS}
 
 
 class ActionFailedError(Exception):
@@ -56,21 +58,18 @@ class SilentHeart:
         """Go on beating not."""
 
 
-class Shop:
+class Shop(Once):
     """One process. `here` is called at every place in an action where a process can die; async shops await its answer.
 
     What an action does is told by its input: how many `rows` to write, how many `effects` to record, and how to `end`.
     """
 
     def __init__(self, colour: Colour, url: str, stage: Stage, clock: Clock | None = None, **settings: Any) -> None:
-        self.colour = colour
-        self.stage = stage
+        super().__init__(colour, url, stage, clock=clock, **SETTINGS | settings)
         self.ran: list[Run] = []
         self.delivered: list[Delivery] = []
         self.here: Callable[[str, Any], Any] = lambda _place, _step: None
         self.deliver: Callable[[Any], Any] = lambda _effect: None
-        settings = {"workflows": make_flow(), "lease_seconds": LEASE_SECONDS} | settings
-        self.semel: Any = (Semel if colour == "sync" else AsyncSemel)(url, clock=clock, **settings)
         if isinstance(clock, VirtualClock):
             self.semel._performer.conductor.actors.heart = SilentHeart()
         self.orders = self.semel.table(Order)
@@ -84,21 +83,13 @@ class Shop:
         mine.registry.mappers.update(found.registry.mappers)
         mine.bound[id(self.orders._declared)] = found.bound_of(other.orders._declared)
 
-    def create_tables(self) -> None:
-        """Create Semel's own tables."""
-        self.stage.wait(self.semel.create_tables)
-
-    def boot(self) -> None:
-        """Boot."""
-        self.stage.wait(self.semel.boot)
-
-    def close(self) -> None:
-        """Close it where it lives."""
-        self.stage.wait(self.semel.close)
-
     def advance(self, row: int, step: str, **words: Any) -> Any:
         """Take a step and answer its outcome."""
         return self.stage.wait(lambda: self.orders.advance(row, step, **words))
+
+    def begin_advance(self, row: int, step: str, **words: Any) -> Future[Any]:
+        """Begin to take a step and answer the future of its outcome."""
+        return self.begin(lambda: self.orders.advance(row, step, **words))
 
     def perform(self, protocol: Any) -> Any:
         """Perform a protocol as this process."""

@@ -24,7 +24,7 @@ from semel.performers.engines import make_engine
 from semel.performers.handles import borrow
 from semel.performers.heart import Heart
 from semel.performers.objects import forget_moved
-from semel.performers.opening import look_around, open_sync
+from semel.performers.opening import look_around, open_sync, show
 from semel.performers.wanted import Wanted
 from semel.protocols.boot import check_counting
 from semel.protocols.heartbeat import beat_claims
@@ -155,7 +155,7 @@ class Semel:
         self._booting = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"<Semel {self._setup.settings.url.render_as_string(hide_password=True)}>"
+        return f"<Semel {show(self._setup.settings.url)}>"
 
     def __enter__(self) -> Self:
         """Boot."""
@@ -261,7 +261,8 @@ class Semel:
     @cached_property
     def _engine(self) -> sa.Engine:
         """The engine of step.session: made when the first action asks for it."""
-        return make_engine(self._setup.settings.url, self._setup.settings.connections_limit)
+        settings = self._setup.settings
+        return make_engine(settings.url, settings.connections_limit, pooled=settings.pooled)
 
     def _beat(self) -> Any:
         return self._performer.perform(beat_claims(self._setup.keeping, self._setup.owner))

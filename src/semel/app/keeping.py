@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from semel.app.setup import Setup
-from semel.keepers.courier import Courier
+from semel.keepers.courier import LEASES_IN_AN_ATTEMPT, Courier
 from semel.keepers.duty import Duty
 from semel.keepers.janitor import Janitor
 from semel.keepers.reaper import Reaper
 from semel.keepers.resumer import Resumer
-from semel.keepers.stranded import Due, Territory
+from semel.keepers.stranded import MICROSECONDS, Due, Territory
 from semel.protocols.advance import Errand
 from semel.store.claims import Claims
 from semel.workflow.model import Step
@@ -27,7 +27,8 @@ def list_duties(setup: Setup) -> list[Duty]:
 
     territory = Territory(setup.keeping, lambda: [workflow.name for workflow in setup.workflows], find_claims)
     resumer = Resumer(territory, lambda due, row: make_errand(setup, due, row), lambda: setup.owner)
-    courier = Courier(setup.outbox, lambda: list(setup.registry.effects), lambda: setup.owner)
+    attempt_us = int(setup.settings.lease_seconds * LEASES_IN_AN_ATTEMPT * MICROSECONDS)
+    courier = Courier(setup.outbox, lambda: list(setup.registry.effects), lambda: setup.owner, attempt_us)
     return [Janitor(territory), resumer, courier, Reaper(setup.reaping)]
 
 

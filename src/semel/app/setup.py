@@ -97,7 +97,7 @@ class Setup:
     bound: dict[int, Bound] = field(default_factory=dict)
     workflows: tuple[Workflow, ...] = ()
     booted: bool = False
-    _owner: tuple[int, str] = (0, "")
+    _owners: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def family(self) -> Family:
@@ -132,9 +132,9 @@ class Setup:
     @property
     def owner(self) -> str:
         """Who holds the claims of this process: never two processes, and never the same after a fork."""
-        if self._owner[0] != os.getpid():
-            self._owner = os.getpid(), f"{socket.gethostname()[:40]}:{os.getpid()}:{fresh_id()}"
-        return self._owner[1]
+        pid = os.getpid()
+        # setdefault is one step: of two threads that come here at once, both get the name that stays.
+        return self._owners.get(pid) or self._owners.setdefault(pid, f"{socket.gethostname()[:40]}:{pid}:{fresh_id()}")
 
     def may_write_beside(self, on: Any) -> bool:
         """Whether boot may write its self-test now: beside a borrowed SQLite transaction it would wait for it."""

@@ -13,19 +13,19 @@ COMMANDS = {
     "doctor": Entry("semel.cli.doctor:doctor", "Look at drivers, server, tables and settings, and say what to do."),
     "drain": Entry(
         "semel.cli.drain:drain",
-        "Say what is left of a table's work: claims that are held, after-effects that are not delivered.",
+        "Say what is left of a table's work before it can be taken out.",
     ),
     "effects": Entry("semel.cli.effects:effects", "After-effects: list, retry."),
     "guard": Entry("semel.cli.guard:guard", "Print triggers that refuse or note moves which go past Semel."),
     "release": Entry("semel.cli.release:release", "Move a row out of its claim by hand, and write down why."),
-    "schema": Entry("semel.cli.schema:schema", "Semel's own tables: print, apply, check."),
+    "schema": Entry("semel.cli.schema:schema", "Semel's own tables and files: print, apply, check, config."),
     "stuck": Entry(
         "semel.cli.stuck:stuck",
-        "List what waits: claims, rows, after-effects, keepers; since when, and what to do.",
+        "List what waits, since when, and what to do.",
     ),
     "why": Entry(
         "semel.cli.why:why",
-        "Tell one row's story: what moved it, when, on whose behalf, and what it still owes.",
+        "Tell one row's story: what moved it, when, for whom.",
     ),
     "worker": Entry("semel.cli.worker:worker", "Run the keepers of an application until SIGTERM or SIGINT."),
 }

@@ -92,11 +92,11 @@ def find_once(named: Named) -> Semel | AsyncSemel | None:
     return found
 
 
-def need_once(named: Named) -> tuple[str, Semel | AsyncSemel]:
-    """Answer the application that was named, with how it was; without one there is nothing to do."""
+def need_once(named: Named, why: str) -> tuple[str, Semel | AsyncSemel]:
+    """Answer the application that was named, with how it was; without one there is nothing to do, and `why` says so."""
     once = find_once(named)
     if once is None:
-        raise error("SEMEL-CLI-1")
+        raise error("SEMEL-CLI-6", why=why)
     return find_app(named)[0] or "", once
 
 

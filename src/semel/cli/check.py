@@ -58,7 +58,7 @@ def load_setup(app: str) -> Setup:
     """Load an application, and import all that its boot would."""
     from semel.cli.application import import_modules, need_once
 
-    _, once = need_once(Named(None, app, None, None))
+    _, once = need_once(Named(None, app, None, None), "it was named")
     setup: Setup = once._setup  # noqa: SLF001 - the command line is a composition root too
     import_modules(setup)
     return setup

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def schema() -> None:
-    """Semel's own tables: print, apply, check."""
+    """Semel's own tables and files: print, apply, check, config."""
 
 
 @schema.command("print")
@@ -107,6 +107,18 @@ def check(named: Named) -> Answer:
         {"database": target.shown, "versions": versions},
         f"{target.shown} has {show_versions(versions)}, as this Semel needs it.",
     )
+
+
+@schema.command("config")
+@answering
+def print_config() -> Answer:
+    """Print the JSON Schema of a workflow file, for editors: each key, with what it means."""
+    import json
+
+    from semel.workflow.schema import json_schema
+
+    made = json_schema()
+    return Answer(made, json.dumps(made, indent=2))
 
 
 def find_dialect(named: Named, dialect: Family | None) -> tuple[Family, OwnTables]:

@@ -41,7 +41,7 @@ LIMIT_MOST = 10_000
 )
 @answering
 def stuck(named: Named, limit: int, late_seconds: int) -> Answer:
-    """List what waits: claims, rows, after-effects, keepers; since when, and what to do.
+    """List what waits, since when, and what to do.
 
     Overdue claims, claims in review, foreign rows, parked and late after-effects, keepers that fell silent, and rows in
     statuses that no loaded file knows. Without an app, rows of your tables are not looked at. Exit status 1: something is

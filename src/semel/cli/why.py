@@ -39,7 +39,7 @@ EFFECT_TITLES = ("recorded", "after-effect", "state", "attempts", "what became o
 )
 @answering
 def why(table: str, row: str, named: Named, columns: Columns, limit: int) -> Answer:
-    """Tell one row's story: what moved it, when, on whose behalf, and what it still owes.
+    """Tell one row's story: what moved it, when, for whom.
 
     Transitions, steps, claims, takeovers, releases and finishes in their order, then the claim that is held now, then the
     after-effects. Exit status 1: nothing is known of such a row.

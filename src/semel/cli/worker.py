@@ -36,7 +36,7 @@ def worker(app: str | None, sweep_seconds: float, *, as_json: bool) -> None:
     from semel.worker import work
 
     try:
-        name, once = need_once(Named(None, app, None, None))
+        name, once = need_once(Named(None, app, None, None), "its keepers are to be run")
         import_modules(once._setup)  # noqa: SLF001 - the command line is a composition root too
         log_to_stderr()
         work(once, sweep_seconds=sweep_seconds, started=partial(tell_started, name, sweep_seconds, as_json=as_json))

@@ -16,17 +16,23 @@ logger = logging.getLogger("semel")
 LEASE_US = 60_000_000
 """How long one attempt may take before another is made: a handler that needs longer is a job."""
 
+LEASES_IN_AN_ATTEMPT = 2
+"""An application that sets its own lease means all of its waits; nothing beats beside a handler, so it has two."""
+
 
 class Courier:
     """Delivers what this process has handlers for."""
 
     name = "courier"
 
-    def __init__(self, outbox: Outbox, names: Callable[[], Sequence[str]], owner: Callable[[], str]) -> None:
+    def __init__(
+        self, outbox: Outbox, names: Callable[[], Sequence[str]], owner: Callable[[], str], lease_us: int = LEASE_US
+    ) -> None:
         """Keep which effects have a handler here."""
         self.outbox = outbox
         self.names = names
         self.owner = owner
+        self.lease_us = lease_us
 
     def look(self) -> Asking[Report]:
         """Deliver what is due."""
@@ -40,7 +46,7 @@ class Courier:
         for row in rows:
             owed = Owed(*row)
             try:
-                delivered = yield from deliver_effect(self.outbox, owed, self.owner(), LEASE_US)
+                delivered = yield from deliver_effect(self.outbox, owed, self.owner(), self.lease_us)
             except StoreError as problem:
                 report.problems.append(f"{owed.name} {owed.effect_id}: {problem.happened}")
                 continue

@@ -55,8 +55,9 @@ class Resumer:
                 continue
             try:
                 report.done += yield from self.resume(each)
-            except SemelError as problem:
-                report.problems.append(f"{each.stranded.name.entity} {each.stranded.name.row_id}: {problem.happened}")
+            except Exception as problem:  # noqa: BLE001 - what one action raises keeps no other step from being run again
+                said = problem.happened if isinstance(problem, SemelError) else f"{type(problem).__name__}: {problem}"
+                report.problems.append(f"{each.stranded.name.entity} {each.stranded.name.row_id}: {said}")
         return report
 
     def is_due(self, due: Due, now: float) -> bool:

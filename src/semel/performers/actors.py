@@ -67,7 +67,7 @@ class SyncActors:
 
     def open(self) -> SyncOpened:
         """Open nothing yet: the session's first statement does."""
-        return SyncOpened(StepSession(self.engine(), expire_on_commit=False))
+        return SyncOpened(StepSession(self.engine()))
 
     def act(self, act: Act) -> Acted:
         """Run validators and action, and answer how they left. Nothing they raise goes up from here."""
@@ -90,6 +90,7 @@ class SyncActors:
             stage.over = True
             if watch is not None:
                 self.heart.unwatch(watch)
+        stage.note_problem(problem)
         return Acted(value, problem, self._left_open(stage, act), tuple(stage.effects), lost=stage.lost)
 
     def _play(self, act: Act, step: Step[Any]) -> Any:
@@ -104,6 +105,7 @@ class SyncActors:
             return None
         if stage.begun:
             return stage.opened
+        stage.opened.ending = True
         stage.opened.session.close()
         return None
 
@@ -127,7 +129,7 @@ class AsyncActors:
 
     async def open(self) -> AsyncOpened:
         """Open nothing yet: the session's first statement does."""
-        return AsyncOpened(AsyncSession(self.engine(), sync_session_class=StepSession, expire_on_commit=False))
+        return AsyncOpened(AsyncSession(self.engine(), sync_session_class=StepSession))
 
     async def act(self, act: Act) -> Acted:
         """Run validators and action, and answer how they left. Nothing they raise goes up from here."""
@@ -150,6 +152,7 @@ class AsyncActors:
             stage.over = True
             if watch is not None:
                 self.heart.unwatch(watch)
+        stage.note_problem(problem)
         return Acted(value, problem, await self._left_open(stage, act), tuple(stage.effects), lost=stage.lost)
 
     async def _play(self, act: Act, step: AsyncStep[Any]) -> Any:
@@ -164,6 +167,7 @@ class AsyncActors:
             return None
         if stage.begun:
             return stage.opened
+        stage.opened.ending = True
         await stage.opened.session.close()
         return None
 

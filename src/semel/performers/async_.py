@@ -11,7 +11,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from semel.asks import Act, Asking, Deliver, Drop, OpenFinish, Together, Wait
+from semel.asks import Act, Asking, Deliver, Drop, Fresh, OpenFinish, Tick, Together, Wait
 from semel.clock import Clock
 from semel.errors import SemelError, error
 from semel.performers.actors import AsyncActors
@@ -80,6 +80,9 @@ class ThreadPerformer:
             try:
                 if isinstance(ask, Wait):
                     await self.conductor.clock.wait_async(ask.seconds)
+                elif isinstance(ask, Tick | Fresh):
+                    # The thread may be waiting for the very lock that this caller's open transaction holds.
+                    reply = take_steps(self.conductor.answer(ask))
                 elif isinstance(ask, Act | Deliver | OpenFinish | Drop) or (
                     isinstance(ask, Together) and ask.within is not None
                 ):

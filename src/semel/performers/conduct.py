@@ -38,6 +38,7 @@ from semel.asks import (
 from semel.clock import Clock
 from semel.errors import SemelError, error
 from semel.performers.fresh import fresh_id
+from semel.performers.opened import TOKEN
 from semel.performers.quoting import quote
 from semel.performers.wires.wire import Wire
 from semel.store import dialects
@@ -50,6 +51,10 @@ Step: TypeAlias = Callable[[], Any]
 Steps: TypeAlias = Generator[Step, Any, Answer]
 
 
+SET_TOKEN = f"SAVEPOINT {TOKEN}"
+GIVE_TOKEN_UP = f"RELEASE SAVEPOINT {TOKEN}"
+BACK_TO_TOKEN = f"ROLLBACK TO SAVEPOINT {TOKEN}"
+
 _UNUSABLE = (Fault.LOST, Fault.TURNED_AWAY, Fault.UNRECOGNISED)
 
 
@@ -60,9 +65,6 @@ def is_unusable_after(problem: BaseException) -> bool:
 
 class Conductor:
     """Answers asks that need no connection; the rest is for those who know where connections come from."""
-
-    commits = True
-    """Whether the transactions that are finished here are committed here, so that the answer to a COMMIT can be lost."""
 
     def __init__(self, wire: Wire, clock: Clock, read_clock: Any) -> None:
         """Keep the driver's wire, the local clock, and the statement that reads the database's."""
@@ -132,33 +134,86 @@ class Conductor:
         """Run a protocol at the start of a transaction that an action will write in; after an error it is rolled back."""
         try:
             connection = yield opened.connection
-            return (yield from self.beside(opened.wire(connection), connection).conduct_inside(connection, begin()))
+            if opened.borrowed:
+                yield partial(opened.say, SET_TOKEN)
+            answer = yield from self.beside(opened.wire(connection), connection).conduct_inside(connection, begin())
+            if not opened.borrowed:
+                yield partial(opened.say, SET_TOKEN)
         except BaseException as problem:
             yield from self.drop(opened)
             raise as_told(problem, writing=False) from problem
+        return answer
 
     def run_within(self, opened: Any, begin: Callable[[], Asking[Any]]) -> Steps[Any]:
         """Run a protocol at the end of a transaction that an action has written in, and commit it."""
+        if opened.borrowed:
+            return (yield from self.run_in_savepoint(opened, begin))
         committing = False
         try:
+            yield from self.give_token_up(opened)
             connection = yield opened.connection
             answer = yield from self.beside(opened.wire(connection), connection).conduct_inside(connection, begin())
             committing = True
             yield opened.commit
         except BaseException as problem:
             yield from self.drop(opened)
-            raise as_told(problem, writing=committing and self.commits) from problem
+            raise as_told(problem, writing=committing) from problem
         return answer
+
+    def run_in_savepoint(self, opened: Any, begin: Callable[[], Asking[Any]]) -> Steps[Any]:
+        """Run a protocol at the end of a step that joined the user's transaction; what fails goes back to the savepoint."""
+        try:
+            yield opened.commit  # of the action's own session, which is a savepoint inside ours
+            yield from self.give_token_up(opened)
+            yield partial(opened.say, SET_TOKEN)
+            connection = yield opened.connection
+            answer = yield from self.beside(opened.wire(connection), connection).conduct_inside(connection, begin())
+            yield partial(opened.say, GIVE_TOKEN_UP)
+        except BaseException as problem:
+            yield from self.drop(opened)
+            raise as_told(problem, writing=False) from problem
+        return answer
+
+    def give_token_up(self, opened: Any) -> Steps[None]:
+        """See that the transaction still is the one that was fenced. Otherwise it must not be finished."""
+        try:
+            yield partial(opened.say, GIVE_TOKEN_UP)
+        except Exception as problem:
+            if opened.gave_way:
+                raise error("SEMEL-STORE-1", reason=quote(problem)) from problem
+            if opened.rolled_back or classify(problem) is Fault.POISONED:
+                raise error("SEMEL-STEP-7") from problem
+            if classify(problem) is Fault.LOST:
+                raise
+            raise error("SEMEL-STEP-8") from problem
 
     def beside(self, wire: Wire, connection: Any) -> JoinedConductor:
         """Answer a conductor for a connection that somebody else began and will end."""
         return JoinedConductor(wire, self.clock, self.read_clock, connection)
 
-    def drop(self, opened: Any) -> Steps[None]:
-        """Roll back what an action left open. A connection that cannot is closed, which rolls back too."""
+    def drop(self, opened: Any) -> Steps[bool]:
+        """Roll back what an action left open; answer whether all of it was there to be rolled back.
+
+        False: the action ended the transaction itself, and may have committed. A connection that died took it along.
+        """
+        if opened.borrowed:
+            yield from self.end_session(opened)
+        whole = True
+        try:
+            yield partial(opened.say, BACK_TO_TOKEN)
+            if opened.borrowed:
+                yield partial(opened.say, GIVE_TOKEN_UP)
+        except Exception as problem:  # noqa: BLE001 - what it means is looked up
+            whole = opened.is_gone_by_itself or classify(problem) is Fault.LOST
+        if not opened.borrowed:
+            yield from self.end_session(opened)
+        return whole
+
+    def end_session(self, opened: Any) -> Steps[None]:
+        """Roll the action's session back. A connection that cannot is closed by SQLAlchemy, which rolls back too."""
         try:
             yield opened.rollback
-        except Exception as problem:  # noqa: BLE001 - SQLAlchemy has thrown the connection away
+        except Exception as problem:  # noqa: BLE001 - the error that led here is the one to tell
             logger.warning("a rollback got no answer: %s", quote(problem))
 
     def run_on(self, connection: Any, ask: Fetch | Execute) -> Steps[Any]:
@@ -275,13 +330,11 @@ class OwnConductor(Conductor):
             self.pool.discard(connection)
 
 
-SAVEPOINT = "semel_step"
+SAVEPOINT = "semel_move"
 
 
 class JoinedConductor(Conductor):
     """Answers asks on a handle the user lent: never commits, rolls back or runs again."""
-
-    commits = False
 
     def __init__(self, wire: Wire, clock: Clock, read_clock: Any, handle: Any) -> None:
         """Keep the borrowed handle."""

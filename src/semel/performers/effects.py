@@ -11,6 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import Session
 
 from semel.asks import Deliver
+from semel.performers.checks import check_sqlalchemy
+from semel.performers.wanted import look_at
 from semel.performers.wires.borrowed import AsyncSqlalchemyWire, SqlalchemyWire
 
 
@@ -70,6 +72,8 @@ class Effect(_EffectFacts):
         Write what the effect does through the same session, and commit: however often it is delivered, it happens once.
         """
         connection = on.connection()
+        with look_at(on) as given:
+            check_sqlalchemy(connection, given)
         wire = SqlalchemyWire(connection.dialect)
         rendered = self._note.render(wire.dialect)
         return wire.execute(connection, rendered.text, rendered.bind(self._params(consumer))) == 1
@@ -84,6 +88,8 @@ class AsyncEffect(_EffectFacts):
         Write what the effect does through the same session, and commit: however often it is delivered, it happens once.
         """
         connection: AsyncConnection = await on.connection()
+        with look_at(on) as given:
+            check_sqlalchemy(connection.sync_connection, given)
         wire = AsyncSqlalchemyWire(connection.dialect)
         rendered = self._note.render(wire.dialect)
         return await wire.execute(connection, rendered.text, rendered.bind(self._params(consumer))) == 1

@@ -10,42 +10,62 @@ from sqlalchemy.engine import URL
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from semel.performers.wires.sqlite import PRAGMAS
+from semel.performers.wires.wire import CONNECT_SECONDS, STATEMENT_SECONDS
 from semel.store.dialects import LOCK_WAIT_SECONDS, read_family
 
 READING = {"semel_reading": True}
 """The execution option of a connection that only reads: on SQLite it must not take the only write lock."""
 
 
-def make_engine(url: URL, connections_limit: int) -> sa.Engine:
+def make_engine(url: URL, connections_limit: int, *, pooled: bool) -> sa.Engine:
     """Make the engine of a sync Semel's actions."""
-    engine = sa.create_engine(url, pool_size=connections_limit, max_overflow=0, **_options(url))
+    engine = sa.create_engine(url, pool_size=connections_limit, max_overflow=0, **_options(url, pooled=pooled))
     _prepare(engine, url)
     return engine
 
 
-def make_async_engine(url: URL, connections_limit: int) -> AsyncEngine:
+def make_async_engine(url: URL, connections_limit: int, *, pooled: bool) -> AsyncEngine:
     """Make the engine of an async Semel's actions."""
+    options = _options(url, pooled=pooled)
     if read_family(url) == "sqlite":
         from semel.performers.sqlite_async import sqlite_module
 
         url = url.set(drivername="sqlite+aiosqlite")
         engine = create_async_engine(
-            url, module=sqlite_module(), pool_size=connections_limit, max_overflow=0, **_options(url)
+            url, module=sqlite_module(), pool_size=connections_limit, max_overflow=0, **options
         )
     else:
-        engine = create_async_engine(url, pool_size=connections_limit, max_overflow=0, **_options(url))
+        engine = create_async_engine(url, pool_size=connections_limit, max_overflow=0, **options)
     _prepare(engine.sync_engine, url)
     return engine
 
 
-def _options(url: URL) -> dict[str, Any]:
-    family = read_family(url)
-    if family == "mariadb":
-        return {"isolation_level": "READ COMMITTED"}
-    if family == "sqlite":
-        # isolation_level=None: transactions begin when we say so, see below.
-        return {"connect_args": {"isolation_level": None}}
-    return {}
+def _options(url: URL, *, pooled: bool) -> dict[str, Any]:
+    """Answer what makes a driver as bounded, and as careful behind a pooler, as Semel's own connections are."""
+    seconds = STATEMENT_SECONDS
+    match url.drivername:
+        case "postgresql+psycopg":
+            return {
+                "connect_args": {"connect_timeout": int(CONNECT_SECONDS), "prepare_threshold": None if pooled else 5}
+            }
+        case "postgresql+asyncpg":
+            arguments: dict[str, Any] = {"timeout": CONNECT_SECONDS, "command_timeout": seconds}
+            if pooled:
+                arguments |= {"prepared_statement_cache_size": 0, "statement_cache_size": 0}
+            return {"connect_args": arguments}
+        case "mariadb+pymysql":
+            timeouts = {
+                "connect_timeout": int(CONNECT_SECONDS),
+                "read_timeout": int(seconds),
+                "write_timeout": int(seconds),
+            }
+            return {"isolation_level": "READ COMMITTED", "connect_args": timeouts}
+        case "mariadb+asyncmy":
+            timeouts = {"connect_timeout": int(CONNECT_SECONDS), "read_timeout": int(seconds)}
+            return {"isolation_level": "READ COMMITTED", "connect_args": timeouts}
+        case _:
+            # isolation_level=None: transactions begin when we say so, see below.
+            return {"connect_args": {"isolation_level": None}}
 
 
 def _prepare(engine: sa.Engine, url: URL) -> None:

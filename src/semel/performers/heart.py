@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -47,6 +48,12 @@ class Watches:
         """Watch nothing yet."""
         self.all: set[Watch] = set()
 
+    def add(self, watch: Watch) -> bool:
+        """Watch one more; answer whether it wants to be beaten for sooner than the others."""
+        sooner = not self.all or watch.lease_us < min(each.lease_us for each in self.all)
+        self.all.add(watch)
+        return sooner
+
     def pause_seconds(self) -> float:
         """Answer how long until the next beat: the shortest lease decides."""
         shortest = min((watch.lease_us for watch in self.all), default=0)
@@ -67,14 +74,21 @@ class Heart:
         """Start nothing yet."""
         self._clock = clock
         self._beat = beat
+        self._start_over()
+        # A child process has none of the threads that hold locks here, and none of the claims.
+        os.register_at_fork(after_in_child=self._start_over)
+
+    def _start_over(self) -> None:
         self._watches = Watches()
         self._lock = threading.Lock()
+        self._sooner = threading.Event()
         self._thread: threading.Thread | None = None
 
     def watch(self, watch: Watch) -> None:
-        """Beat for this claim from now on."""
+        """Beat for this claim from now on; the next beat is as early as its lease wants it."""
         with self._lock:
-            self._watches.all.add(watch)
+            if self._watches.add(watch):
+                self._sooner.set()
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="semel-heart", daemon=True)
                 self._thread.start()
@@ -85,23 +99,30 @@ class Heart:
             self._watches.all.discard(watch)
 
     def _run(self) -> None:
+        last = self._clock.tick()
         while True:
             with self._lock:
-                pause = self._watches.pause_seconds()
                 if not self._watches.all:
                     self._thread = None
                     return
-            self._clock.wait(pause)
-            before = set(self._watches.all)
-            if not before:
-                continue
-            try:
-                held = self._beat()
-            except Exception as problem:  # noqa: BLE001 - an error is not an answer: nobody knows that a claim is lost
-                logger.warning("a heartbeat got no answer: %s", problem)
-                continue
-            with self._lock:
-                self._watches.tell(before, held)
+                self._sooner.clear()
+                pause = last + self._watches.pause_seconds() - self._clock.tick()
+                before = set(self._watches.all)
+            if pause > 0:
+                self._clock.wait_for(self._sooner, pause)
+                if self._sooner.is_set():
+                    continue
+            last = self._clock.tick()
+            self._beat_for(before)
+
+    def _beat_for(self, before: set[Watch]) -> None:
+        try:
+            held = self._beat()
+        except Exception as problem:  # noqa: BLE001 - an error is not an answer: nobody knows that a claim is lost
+            logger.warning("a heartbeat got no answer: %s", problem)
+            return
+        with self._lock:
+            self._watches.tell(before, held)
 
 
 class AsyncHeart:
@@ -111,29 +132,64 @@ class AsyncHeart:
         """Start nothing yet."""
         self._clock = clock
         self._beat = beat
+        self._start_over()
+        os.register_at_fork(after_in_child=self._start_over)
+
+    def _start_over(self) -> None:
         self._watches = Watches()
+        self._home: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
+        self._changed: asyncio.Event | None = None
 
     def watch(self, watch: Watch) -> None:
-        """Beat for this claim from now on."""
-        self._watches.all.add(watch)
+        """Beat for this claim from now on; the next beat is as early as its lease wants it."""
+        loop = asyncio.get_running_loop()
+        if self._home is not loop:
+            self._start_over()
+            self._home, self._changed = loop, asyncio.Event()
+        if self._watches.add(watch):
+            self._note_change()
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._run(), name="semel-heart")
+            self._task = loop.create_task(self._run(), name="semel-heart")
 
     def unwatch(self, watch: Watch) -> None:
-        """Stop beating for this claim."""
+        """Stop beating for this claim; a heart with nothing to beat for stops."""
         self._watches.all.discard(watch)
-        if not self._watches.all and self._task is not None:
-            self._task.cancel()
-            self._task = None
+        if not self._watches.all:
+            self._note_change()
+
+    def _note_change(self) -> None:
+        if self._changed is not None:
+            self._changed.set()
 
     async def _run(self) -> None:
+        changed = self._changed
+        assert changed is not None, "a heart that runs has a home"
+        last = self._clock.tick()
         while self._watches.all:
-            await self._clock.wait_async(self._watches.pause_seconds())
+            changed.clear()
+            pause = last + self._watches.pause_seconds() - self._clock.tick()
             before = set(self._watches.all)
-            try:
-                held = await self._beat()
-            except Exception as problem:  # noqa: BLE001 - an error is not an answer: nobody knows that a claim is lost
-                logger.warning("a heartbeat got no answer: %s", problem)
-                continue
-            self._watches.tell(before, held)
+            if pause > 0:
+                await self._wait(changed, pause)
+                if changed.is_set():
+                    continue
+            last = self._clock.tick()
+            await self._beat_for(before)
+
+    async def _wait(self, changed: asyncio.Event, pause: float) -> None:
+        """Wait for the next beat, or until there is more or less to beat for."""
+        waits = [asyncio.ensure_future(changed.wait()), asyncio.ensure_future(self._clock.wait_async(pause))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
+    async def _beat_for(self, before: set[Watch]) -> None:
+        try:
+            held = await self._beat()
+        except Exception as problem:  # noqa: BLE001 - an error is not an answer: nobody knows that a claim is lost
+            logger.warning("a heartbeat got no answer: %s", problem)
+            return
+        self._watches.tell(before, held)

@@ -144,12 +144,20 @@ class ThreadConnection:
 
     async def close(self) -> None:
         """Close it, and let the thread end."""
-        await self.call(self._connection.close)
+        self._connection.interrupt()  # whatever a cancelled caller left running
+        await self.call(self._end)
         self._thread.shutdown(wait=False)
+
+    def _end(self) -> None:
+        """Roll back before closing: SQLite keeps the transaction of a connection that is closed with an open cursor."""
+        if self._connection.in_transaction:
+            self._connection.rollback()
+        self._connection.close()
 
     def stop(self) -> None:
         """Close it without waiting."""
-        self._thread.submit(self._connection.close)
+        self._connection.interrupt()
+        self._thread.submit(self._end)
         self._thread.shutdown(wait=False)
 
     @property

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapper, Session
 from semel.asks import Act, Asking, Recorded, StepFacts
 from semel.clock import Clock
 from semel.errors import ClaimLeft, ClaimLostError, error
-from semel.performers.conduct import JoinedConductor
+from semel.performers.conduct import SET_TOKEN, JoinedConductor
 from semel.performers.engines import READING
 from semel.performers.opened import AsyncOpened, StepSession, SyncOpened
 from semel.performers.snapshot import Snapshot
@@ -44,19 +44,32 @@ class Stage:
         if self.lost:
             raise ClaimLeft
 
-    def _fence_off(self, _session: Session, _transaction: Any, connection: sa.Connection) -> None:
+    def _fence_off(self, connection: sa.Connection) -> None:
         """Run the fenced lock as the first statement of the transaction that has just begun on this connection."""
         self.begun = True
-        if self._fence is None:
+        if connection.engine is not self.home():
+            # A statement bound to another engine would spend the fence on another database's connection.
+            raise error("SEMEL-STEP-9", step=self.facts.step_key)
+        protocol: Callable[[], Asking[None]] | None = self._fence
+        if protocol is None:
             return
-        protocol: Callable[[], Asking[None]] = self._fence
-        self._fence = None
         conductor = JoinedConductor(SqlalchemyWire(connection.dialect), self._clock, self._read_clock, connection)
         try:
             take_steps(conductor.conduct(protocol()))
         except ClaimLostError:
             self.lost = True
             raise ClaimLeft from None
+        connection.exec_driver_sql(SET_TOKEN)
+
+    def home(self) -> sa.Engine:
+        """Answer the engine of Semel's database."""
+        raise NotImplementedError
+
+    def note_problem(self, problem: BaseException | None) -> None:
+        """Let the open transaction know what left the action."""
+        opened = self._opened if self._opened is not None else self.__dict__.get("opened")
+        if opened is not None:
+            opened.note_problem(problem)
 
     def session_of(self, opened: Any) -> Any:
         """Answer the session of an open transaction; a raw handle that was lent has none."""
@@ -86,9 +99,11 @@ class SyncStage(Stage):
         """The transaction the action writes in."""
         if self._opened is not None:
             return self._opened  # type: ignore[no-any-return] # made by this performer
-        session = StepSession(self._engine(), expire_on_commit=False)
-        sa.event.listen(session, "after_begin", self._fence_off)
-        return SyncOpened(session)
+        return SyncOpened(StepSession(self._engine()), self._fence_off)
+
+    def home(self) -> sa.Engine:
+        """Answer the engine of Semel's database."""
+        return self._engine().engine
 
     @property
     def session(self) -> Session:
@@ -121,9 +136,13 @@ class AsyncStage(Stage):
         """The transaction the action writes in."""
         if self._opened is not None:
             return self._opened  # type: ignore[no-any-return] # made by this performer
-        session = AsyncSession(self._engine(), sync_session_class=StepSession, expire_on_commit=False)
-        sa.event.listen(session.sync_session, "after_begin", self._fence_off)
-        return AsyncOpened(session)
+        return AsyncOpened(AsyncSession(self._engine(), sync_session_class=StepSession), self._fence_off)
+
+    def home(self) -> sa.Engine:
+        """Answer the engine of Semel's database."""
+        bind: Any = self._engine()
+        engine: sa.Engine = bind.sync_engine if isinstance(bind, AsyncEngine) else bind.sync_connection.engine
+        return engine
 
     @property
     def session(self) -> AsyncSession:

@@ -33,7 +33,7 @@ from semel.asks import (
     StepFacts,
     Together,
 )
-from semel.errors import ClaimLostError, OutcomeUnknownError, StoreError, error
+from semel.errors import ClaimLostError, OutcomeUnknownError, SemelError, StoreError, error
 from semel.outcomes import Done, Finish, NotAllowed, Outcome, Pending, Rejected
 from semel.protocols.claim import (
     Held,
@@ -42,6 +42,7 @@ from semel.protocols.claim import (
     expect_one,
     give_lease_up,
     leave_claim,
+    park_claim,
     row_values,
     take_claim,
 )
@@ -53,6 +54,12 @@ from semel.workflow.model import Step, Workflow
 
 DIGEST = "semel_secret_digest"
 """The key under which the digest of a secret stands in a stored input."""
+
+TORN = "SEMEL-STEP-8"
+"""The error of a transaction that its action has ended."""
+
+DETAIL_CHARACTERS = 500
+"""How much of a reason the journal keeps."""
 
 CHOICES_LIMIT = 3
 """How often a step is chosen anew because the row moved meanwhile; a row that moves faster is busy."""
@@ -157,11 +164,13 @@ def act_under_claim(errand: Errand, step: Step, held: Held) -> Asking[Outcome]:
         left = yield from leave_claim(held, Leave(str(finish.status), 1, effects), acted.open)
     except ClaimLostError:
         left = False
-    except StoreError as problem:
-        if isinstance(problem, OutcomeUnknownError):
-            raise
-        return (yield from release(held, Acted(problem=problem), problem))
-    return Done(str(finish.status), finish.result) if left else (yield from lose_claim(held, Acted()))
+    except OutcomeUnknownError:
+        raise
+    except SemelError as problem:
+        # The performer has rolled back whatever could be rolled back; what could not, a person has to look at.
+        whole = problem.code != TORN
+        return (yield from release(held, Acted(problem=problem), problem, whole=whole))
+    return Done(finish.status or "", finish.result) if left else (yield from lose_claim(held, Acted()))
 
 
 def lock_if_fenced(held: Held) -> Asking[None]:
@@ -189,19 +198,29 @@ def read_finish(step: Step, requester: str, value: Any) -> Finish:
     """Read what an action returned: the first successful state, unless it picked another."""
     successes = step.successes_for(requester)
     finish = value if isinstance(value, Finish) else Finish(result=value)
-    status = finish.status or successes[0]
-    if status not in successes:
-        raise error("SEMEL-STEP-1", step=step.key, status=status, known=", ".join(successes))
-    return Finish(status, finish.result)
+    # The workflow's own text is what is written: an enum member that equals it may print as something else.
+    picked = next((status for status in successes if finish.status in (None, status)), None)
+    if picked is None:
+        raise error("SEMEL-STEP-1", step=step.key, status=finish.status, known=", ".join(successes))
+    return Finish(picked, finish.result)
 
 
-def release(held: Held, acted: Acted, why: Rejected | BaseException) -> Asking[Rejected]:
-    """Roll back, move the row back, and pass on why."""
+def release(
+    held: Held, acted: Acted, why: Rejected | BaseException, *, whole: bool = True
+) -> Asking[Rejected | Pending]:
+    """Roll back, move the row back, and pass on why. A claim that was lost meanwhile is not released, and not rejected."""
     if acted.open is not None:
-        yield Drop(acted.open)
+        whole = yield Drop(acted.open)
+    if not whole:
+        return (yield from park_torn(held, why))
     detail = why.reason if isinstance(why, Rejected) else type(why).__name__
     try:
-        yield from leave_claim(held, Leave(held.wish.back_to, 0, detail=detail[:500]))
+        left = yield from leave_claim(held, Leave(held.wish.back_to, 0, detail=printable(detail)))
+        if not left:
+            yield from give_lease_up(held)
+            if isinstance(why, Rejected):
+                return Pending(None)
+            why.add_note("The claim was lost meanwhile: somebody else goes on with the row.")
     except StoreError as problem:
         if isinstance(why, Rejected):
             raise
@@ -212,6 +231,23 @@ def release(held: Held, acted: Acted, why: Rejected | BaseException) -> Asking[R
     if isinstance(why, Rejected):
         return why
     raise why
+
+
+def park_torn(held: Held, why: Rejected | BaseException) -> Asking[Pending]:
+    """Leave the row where it is: half a step may be there, and releasing it would let the other half happen twice."""
+    yield from park_claim(held, "the action ended the transaction of its step itself")
+    if isinstance(why, Rejected):
+        return Pending(None)
+    why.add_note(
+        f"The row stays in {held.wish.into!r} for a person: the action ended the transaction of its step itself."
+    )
+    raise why
+
+
+def printable(text: str) -> str:
+    """Answer a text that every database can hold, in bounds."""
+    clean = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    return clean[:DETAIL_CHARACTERS]
 
 
 def lose_claim(held: Held, acted: Acted) -> Asking[Pending]:
@@ -283,8 +319,8 @@ def act_alone(errand: Errand, step: Step) -> Asking[Outcome]:
     finish = read_finish(step, errand.requester, acted.value)
     effects = yield from name_effects(step, errand.requester, acted)
     operation = yield Fresh()
-    yield from finish_alone(errand, step, judged, Ending(operation, str(finish.status), effects), opened)
-    return Done(str(finish.status), finish.result)
+    yield from finish_alone(errand, step, judged, Ending(operation, finish.status or "", effects), opened)
+    return Done(finish.status or "", finish.result)
 
 
 @dataclass(frozen=True)

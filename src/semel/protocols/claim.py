@@ -192,6 +192,11 @@ def give_lease_up(held: Held) -> Asking[None]:
         yield Execute(held.wish.claims.give_lease_up, {**vars_of(held.wish.name), "fence": held.fence})
 
 
+def park_claim(held: Held, review: str) -> Asking[None]:
+    """Leave a claim to a person, with the reason."""
+    yield Execute(held.wish.claims.park_claim, {**vars_of(held.wish.name), "fence": held.fence, "review": review})
+
+
 def leave_within(held: Held, leave: Leave, within: Open) -> Asking[bool]:
     """End a claim in the transaction that the action wrote in. It cannot be run again without the action."""
     operation = yield Fresh()

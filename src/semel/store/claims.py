@@ -252,12 +252,16 @@ class Claims:
     @cached_property
     def give_lease_up(self) -> Statement:
         """Say that nobody works on a claim any more: a keeper need not wait for a lease."""
-        table = self._table
         values = {"owner": sa.null(), "next_look_us": self.ground.now}
-        is_ours = (table.c.fence == bind("fence", sa.BigInteger), table.c.held == ONE)
-        return Statement(
-            "give_lease_up", sa.update(table).values(values).where(*self._is_named(), *is_ours), writes=True
-        )
+        update = sa.update(self._table).values(values).where(*self._is_ours())
+        return Statement("give_lease_up", update, writes=True)
+
+    @cached_property
+    def park_claim(self) -> Statement:
+        """Set a claim aside for a person, with the reason: no keeper touches it again."""
+        values = {"review": bind("review", sa.Text()), "owner": sa.null()}
+        update = sa.update(self._table).values(values).where(*self._is_ours())
+        return Statement("park_claim", update, writes=True)
 
     # Pieces
 
@@ -277,6 +281,11 @@ class Claims:
 
     def _is_named(self) -> list[sa.ColumnElement[bool]]:
         return [self._table.c[name] == bind(name, self._table.c[name].type) for name in NAME]
+
+    def _is_ours(self) -> list[sa.ColumnElement[bool]]:
+        # A release leaves the fence as it was, so a claim that has ended is told by not being held.
+        table = self._table
+        return [*self._is_named(), table.c.fence == bind("fence", sa.BigInteger), table.c.held == ONE]
 
     def _unhold(self) -> sa.Update:
         table = self._table

@@ -280,9 +280,14 @@ def _is_stale_plan(problem: BaseException) -> bool:
 
 
 def _read_words(problem: BaseException) -> Fault | None:
-    if type(problem).__name__ == "InternalClientError":
+    names = {kind.__name__ for kind in type(problem).__mro__}
+    if "ProgrammingError" in names:
+        return Fault.FINAL  # a value that the driver would not even send
+    if "OperationalError" in names:
+        return Fault.LOST  # of connections: psycopg's have no code when the server did not say them
+    if "InternalClientError" in names:
         return Fault.LOST  # asyncpg itself has lost its place, as after a farewell that the server sent unasked
-    if type(problem).__name__ in ("OperationalError", "InterfaceError") and _says_lost(problem):
+    if type(problem).__name__ == "InterfaceError" and _says_lost(problem):
         return Fault.LOST
     return None
 

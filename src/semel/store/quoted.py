@@ -25,8 +25,8 @@ def quote_table(name: str, schema: str | None, family: Family) -> str:
 
 def quote_word(word: str) -> str:
     """Write a word as a literal."""
-    # What a backslash means inside quotes depends on the server's settings, so no word with one is safe to print.
-    refuse_odd(word, "\\")
+    # What a backslash means inside quotes depends on the server's settings, and dollars may end a PostgreSQL function.
+    refuse_odd(word, "\\", "$")
     return "'" + word.replace("'", "''") + "'"
 
 

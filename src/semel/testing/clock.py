@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import dataclass, field
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -58,5 +57,3 @@ class VirtualClock:
         with self._lock:
             self.now += seconds
         await asyncio.sleep(0)
-
-

@@ -23,7 +23,7 @@ def semel_rehearse() -> Iterator[Callable[[Any, Any], Any]]:
 
 @pytest.fixture
 def semel_rehearse_async() -> Callable[[Any, Any], Any]:
-    """The same for an `AsyncSemel`: `async with semel_rehearse_async(once, connection): …`."""
+    """Answer the same for an `AsyncSemel`, as an async context manager."""
     from semel.testing.rehearsal import rehearse_async
 
     return rehearse_async
@@ -35,5 +35,3 @@ def semel_clock() -> VirtualClock:
     from semel.testing.clock import VirtualClock
 
     return VirtualClock()
-
-

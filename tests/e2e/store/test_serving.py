@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.databases import Database
-from tests.e2e.store.serving import OPERATOR, Server, serving
+from tests.e2e.store.serving import OPERATOR, Server, Worker, running, see, serving
 
 CALLERS = 24  # a few for each of the two processes' connections
 
@@ -83,12 +83,18 @@ def test_a_store_that_was_killed_goes_on(database: Database) -> None:
         assert find_invoice(server, "INV-12-2")["status"] == "sent"
 
 
-def test_a_worker_completes_the_store_and_leaves(database: Database) -> None:
-    """The worker creates what is missing, says that it has nothing to look after, and ends well."""
-    command = [sys.executable, "-m", "media_store", "worker", "--db", database.url, "--gateway", "http://127.0.0.1:1"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
-    assert "nothing to look after" in done.stdout
-    assert count_rows(database)["users"] == 100
+def test_a_worker_alone_completes_the_store_and_keeps_it(database: Database) -> None:
+    """The worker creates what is missing, its keepers look, and when it is asked to stop it ends well."""
+    with running(worker := Worker(database.url, "--gateway", "http://127.0.0.1:1")):
+        assert count_rows(database)["users"] == 100
+        assert see(lambda: find_keepers(database), lambda duties: len(duties) == 4)
+        assert worker.stop() == 0
+
+
+def find_keepers(database: Database) -> set[str]:
+    """Find the duties that a keeper has written down."""
+    with database.engine().connect() as connection:
+        return set(connection.exec_driver_sql("SELECT duty FROM semel_keepers").scalars())
 
 
 @pytest.fixture(scope="module")

@@ -35,8 +35,10 @@ class AsyncmyWire:
         options["client_flag"] = options.get("client_flag", 0) | CLIENT.FOUND_ROWS
         options.setdefault("charset", "utf8mb4")
         options.setdefault("connect_timeout", int(wire.CONNECT_SECONDS))
-        connection = await asyncmy.connect(**options, autocommit=True)
+        requests = count_cancellations()
+        connection = await in_time(asyncmy.connect(**options, autocommit=True))
         try:
+            heed_cancellations(since=requests)
             for statement in write_settings():
                 await self.execute(connection, statement, ())
         except BaseException:
@@ -87,6 +89,18 @@ class AsyncmyWire:
     def doubts(self, connection: Any) -> bool:  # noqa: ARG002 - semi-synchronous MariaDB does not say so
         """MariaDB has no such warning."""
         return False
+
+
+def count_cancellations() -> int:
+    """Answer how often this task was asked to stop."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
+
+
+def heed_cancellations(*, since: int) -> None:
+    """Stop if this task was asked to: before Python 3.12 asyncio.wait_for, by which asyncmy connects, can lose the request."""
+    if count_cancellations() > since:
+        raise asyncio.CancelledError
 
 
 async def in_time(answer: Awaitable[Answer]) -> Answer:

@@ -23,6 +23,7 @@ class Answer(Enum):
     GIVEN = "given"
     LOST_APPLIED = "lost, but done"
     LOST_UNDONE = "lost, and not done"
+    LATE = "nobody waits for it any more"
 
 
 @dataclass(slots=True, eq=False)
@@ -40,6 +41,8 @@ class Landing:
     seen: frozenset[str] = frozenset()
     problem: tuple[str, str] | None = None
 
+
+LOSSES = (Answer.LOST_APPLIED, Answer.LOST_UNDONE)
 
 FENCED_WRITES = frozenset({"move_row_out_of_claim_if_fenced", "lock_row_if_fenced", "leave_claim_if_fenced"})
 """The statements by which a holder learns that its claim is somebody else's."""
@@ -59,6 +62,7 @@ class Carrier:
         self.watcher = watcher
         self.remembers = remembers
         self.carried = 0
+        self.seen: set[str] = set()
         self._known: dict[tuple[int, int, int, Answer], Landing] = {}
         self._judged: set[str] = set()
 
@@ -68,7 +72,8 @@ class Carrier:
         found = self._known.get(key)
         if found is None:
             found = Attempt(self, image, position, opened, answer).run()
-            self.watcher.watch(image, found, position)
+            self.watcher.watch(image, found, position, is_late=answer is Answer.LATE)
+            self.seen |= found.seen
             self.carried += 1
             if self.remembers:
                 self._known[key] = found
@@ -133,6 +138,7 @@ class Attempt:
         """A boundary inside a transaction: what it wrote is kept as a database of its own, which nobody else sees."""
         self.connection.execute("COMMIT")
         if self.position.deed is None:
+            self.carrier.images.forget()
             return self._land(None)  # the actor ended without its COMMIT: its connection takes everything along
         return self._land(self.carrier.images.keep())
 
@@ -179,7 +185,7 @@ class Attempt:
         self.carrier.judge(query)
         self.names.append(query.name)
         alone = not self.inside
-        if alone and query.writes and self.answer is not Answer.GIVEN:
+        if alone and query.writes and self.answer in LOSSES:
             if self.answer is Answer.LOST_APPLIED:
                 run(self.connection, query)
                 self._keep()

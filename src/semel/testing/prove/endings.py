@@ -59,6 +59,10 @@ class Endings:
         self.watcher: Watcher = cast.watcher
         self._judged: set[tuple[int, int]] = set()
 
+    def forget(self) -> None:
+        """Judge anew what was judged before."""
+        self._judged.clear()
+
     def judge(
         self, image: Image, world: int, late: tuple[Position, ...], outcomes: tuple[Any, ...], *, is_calm: bool
     ) -> Found | None:
@@ -110,7 +114,7 @@ class Endings:
         if isinstance(rest, Found):
             return rest
         for position in late:
-            landing = self.carrier.carry(rest.image, position, None, Answer.GIVEN)
+            landing = self.carrier.carry(rest.image, position, None, Answer.LATE)
             if landing.problem is not None:
                 lines = (*rest.lines, f"the late commit of {position.actor.name} arrives")
                 return Found(landing.problem[0], landing.problem[1], lines)
@@ -157,6 +161,7 @@ class Endings:
         events: list[Event] = []
         quiet = 0
         for _ in range(ROUNDS_LIMIT):
+            self._let_time_pass(connection, keepers)
             changed = False
             for name, life, duty in keepers:
                 changes = connection.total_changes
@@ -168,12 +173,13 @@ class Endings:
             quiet = 0 if changed else quiet + 1
             if quiet == QUIET_ROUNDS:
                 return Rest(self.images.keep(), self.worlds.after(world, events), tuple(lines), frozenset(busy))
-            self._let_time_pass(connection, keepers)
-        return Found("recovery comes to rest", f"after {ROUNDS_LIMIT} rounds the keepers still change something", tuple(lines))
+        return Found(
+            "recovery comes to rest", f"after {ROUNDS_LIMIT} rounds the keepers still change something", tuple(lines)
+        )
 
     def _new_keepers(self, off: str | None) -> list[tuple[str, Life, Any]]:
         keepers = []
-        for number, name in enumerate(self.cast.scenario.recovery):
+        for number, name in enumerate(self.cast.scenario.recovery or self.cast.scenario.keepers):
             if name != off:
                 life = self.cast.live(100 + number, f"new {name}")
                 keepers.append((name, life, make_duty(name, self.cast.stage, life, self.cast.functions)))

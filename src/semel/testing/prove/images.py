@@ -1,7 +1,10 @@
-"""Images: every database that can come about, each kept once, with what can be read in it.
+"""Images: every database that can come about, each kept once, as the rows of its tables.
 
 Two databases are the same if every table has the same rows in the order of their rowids; the journal is a set, because
 protocols read it by operation id only. `sqlite_sequence` counts as a table.
+
+To go back to a database, the tables that differ are filled anew. `deserialize()` would be as quick, but SQLite (3.40) keeps
+prepared statements across it which point into the schema that it has freed; in STRICT tables they crash.
 """
 
 from __future__ import annotations
@@ -9,14 +12,11 @@ from __future__ import annotations
 import hashlib
 import marshal
 import sqlite3
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-Content: TypeAlias = dict[str, tuple[tuple[Any, ...], ...]]
-
-PAGE_BYTES = 512
-"""The smallest page SQLite has: an image of a few rows is a few kilobytes."""
+Row: TypeAlias = tuple[Any, ...]
+Content: TypeAlias = dict[str, tuple[Row, ...]]
 
 HASH_BYTES = 16
 """128 bits: two databases of one search share a digest by accident never."""
@@ -30,14 +30,13 @@ START_US = 1_000_000_000_000_000
 
 
 class Image:
-    """One database."""
+    """One database: a number, and the rows of every table, each with its rowid first."""
 
-    __slots__ = ("content", "number", "packed")
+    __slots__ = ("content", "number")
 
-    def __init__(self, number: int, packed: bytes, content: Content) -> None:
-        """Keep it small: packed as SQLite holds it, and the rows of every table, each with its rowid first."""
+    def __init__(self, number: int, content: Content) -> None:
+        """Keep it."""
         self.number = number
-        self.packed = packed
         self.content = content
 
 
@@ -49,45 +48,52 @@ class Images:
         connection = sqlite3.connect(
             ":memory:", isolation_level=None, check_same_thread=False, cached_statements=STATEMENTS_KEPT
         )
-        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute(f"CREATE TABLE {CLOCK_TABLE} (us INTEGER NOT NULL)")
         connection.execute(f"INSERT INTO {CLOCK_TABLE} VALUES ({START_US})")
         build(connection)
         self.connection = connection
         self.journal = journal
-        self.tables = tuple(row[0] for row in connection.execute(_LIST_TABLES))
-        self.columns = {name: _columns_of(connection, name) for name in self.tables}
-        self._reads = [f"SELECT rowid, * FROM {name} ORDER BY rowid" for name in self.tables]
+        names = [row[0] for row in connection.execute(_LIST_TABLES)]
+        # An INSERT with AUTOINCREMENT writes sqlite_sequence, so that is filled last.
+        names.sort(key=lambda name: name == "sqlite_sequence")
+        self.tables = tuple(Table(connection, name) for name in names)
+        self.columns = {table.name: table.columns for table in self.tables}
         self._by_digest: dict[bytes, Image] = {}
         self.all: list[Image] = []
+        self._now: Content = {}
         self.first = self.keep()
 
     def keep(self) -> Image:
         """Answer the image of the database as it is now on the connection."""
-        content = self._read()
-        digest = hashlib.blake2b(marshal.dumps(tuple(content.values())), digest_size=HASH_BYTES).digest()
+        content = {table.name: table.read(self.connection) for table in self.tables}
+        self._now = content
+        # A set: by operation id and ordinal, without the order in which the rows came.
+        journal = tuple(sorted(row[1:] for row in content[self.journal]))
+        hashed = marshal.dumps((journal, *(rows for name, rows in content.items() if name != self.journal)), 2)
+        digest = hashlib.blake2b(hashed, digest_size=HASH_BYTES).digest()
         found = self._by_digest.get(digest)
         if found is None:
-            packed = zlib.compress(self.connection.serialize(), 1)
-            found = Image(len(self.all), packed, content)
-            self._by_digest[digest] = found
+            found = self._by_digest[digest] = Image(len(self.all), content)
             self.all.append(found)
         return found
 
     def restore(self, image: Image) -> sqlite3.Connection:
         """Put an image on the connection."""
-        self.connection.deserialize(zlib.decompress(image.packed))
+        if self._now is not image.content:
+            connection = self.connection
+            connection.execute("BEGIN")
+            for table in self.tables:
+                rows = image.content[table.name]
+                if self._now.get(table.name) != rows:
+                    table.fill(connection, rows)
+            connection.execute("COMMIT")
+            self._now = image.content
         return self.connection
 
-    def _read(self) -> Content:
-        execute = self.connection.execute
-        content = {
-            name: tuple(execute(read).fetchall()) for name, read in zip(self.tables, self._reads, strict=True)
-        }
-        # A set: by operation id and ordinal, without the order in which the rows came.
-        content[self.journal] = tuple(sorted(row[1:] for row in content[self.journal]))
-        return content
+    def forget(self) -> None:
+        """Know that the connection holds something that was not kept."""
+        self._now = {}
 
     def move_clock(self, image: Image, now_us: int) -> Image:
         """Answer the same database at another time."""
@@ -98,17 +104,35 @@ class Images:
         """Answer an image's time."""
         return int(image.content[CLOCK_TABLE][0][1])
 
-    def values(self, image: Image, table: str) -> Iterable[dict[str, Any]]:
+    def values(self, image: Image, table: str) -> Iterator[dict[str, Any]]:
         """Go through the rows of a table by column name."""
         columns = self.columns[table]
-        rows = image.content[table]
-        if table != self.journal:
-            rows = tuple(row[1:] for row in rows)
-        return (dict(zip(columns, row, strict=True)) for row in rows)
+        return (dict(zip(columns, row[1:], strict=True)) for row in image.content[table])
 
 
 _LIST_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid"
 
 
-def _columns_of(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
-    return tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
+class Table:
+    """One table: how it is read, and how it is filled again, rowids included."""
+
+    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+        """Look at its columns."""
+        quoted = '"' + name.replace('"', '""') + '"'
+        self.name = name
+        self.columns = tuple(row[1] for row in connection.execute(f"PRAGMA table_info({quoted})"))
+        names = ", ".join('"' + column.replace('"', '""') + '"' for column in self.columns)
+        marks = ", ".join("?" * (len(self.columns) + 1))
+        self._select = f"SELECT rowid, * FROM {quoted} ORDER BY rowid"  # noqa: S608 - a name out of the schema
+        self._delete = f"DELETE FROM {quoted}"  # noqa: S608 - as above
+        self._insert = f"INSERT INTO {quoted} (rowid, {names}) VALUES ({marks})"  # noqa: S608 - as above
+
+    def read(self, connection: sqlite3.Connection) -> tuple[Row, ...]:
+        """Answer the rows."""
+        return tuple(connection.execute(self._select).fetchall())
+
+    def fill(self, connection: sqlite3.Connection, rows: tuple[Row, ...]) -> None:
+        """Make these the rows."""
+        connection.execute(self._delete)
+        for row in rows:
+            connection.execute(self._insert, row)

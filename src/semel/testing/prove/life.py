@@ -19,7 +19,7 @@ from semel.performers.conduct import OwnConductor, Steps
 from semel.performers.fresh import fresh_id
 from semel.performers.heart import Watch, Watches
 from semel.store.dialects import make_dialect
-from semel.testing.prove.deeds import Beaten, Begin, Commit, Deed, Query, Raised, Rollback
+from semel.testing.prove.deeds import LOST, Beaten, Begin, Commit, Deed, Query, Raised, Rollback
 
 Deeds: TypeAlias = Generator[Deed, Any, Any]
 
@@ -183,6 +183,8 @@ class Life:
         self.watches = Watches()
         self.beats_left = beats
         self.drawn = 0
+        self.dead: set[int] = set()
+        self.knows_loss = False
 
     def perform(self, protocol: Asking[Any]) -> Deeds:
         """Perform a protocol: answer what it answers."""
@@ -208,17 +210,23 @@ class Life:
         """Ask for a deed until it is answered; a heartbeat may be heard meanwhile. What is no deed is its own answer."""
         if not isinstance(made, Deed):
             return made
+        connection = getattr(made, "connection", None)
+        if connection in self.dead:
+            raise as_exception(LOST)
         answer = yield made
         while isinstance(answer, Beaten):
             self.hear(answer)
             answer = yield made
         if isinstance(answer, Raised):
+            if answer == LOST and connection is not None:
+                self.dead.add(connection)
             raise as_exception(answer)
         return answer
 
     def hear(self, beaten: Beaten) -> None:
         """Tell those whose claim is gone."""
         self.beats_left -= 1
+        self.knows_loss |= any((each.name, each.fence) not in beaten.held for each in self.watches.all)
         self.watches.tell(set(self.watches.all), beaten.held)  # type: ignore[arg-type] # a pair of claim name and fence
 
     def watch(self, watch: Watch) -> None:
@@ -227,6 +235,7 @@ class Life:
 
     def unwatch(self, watch: Watch) -> None:
         """Let it rest."""
+        self.knows_loss = False
         self.watches.all.discard(watch)
 
     @property

@@ -48,6 +48,7 @@ class Moves:
     def after(self, state: State) -> Iterator[Event]:
         """Go through everything that may happen next."""
         left = state[5]
+        is_over = True
         for place in range(ACTORS_FROM, len(state)):
             at = state[place]
             if at == DEAD:
@@ -55,13 +56,14 @@ class Moves:
             position = self.positions[at]
             if position.deed is None:
                 continue
+            is_over = False
             yield from self._step(state, place, position)
             if left[0]:
                 yield self._crash(state, place)
         if state[3] == NOBODY:
             for number, at in enumerate(state[2]):
                 yield self._arrive(state, number, self.positions[at])
-            if left[2]:
+            if left[2] and not is_over:
                 yield from self._jump(state)
 
     def _step(self, state: State, place: int, position: Position) -> Iterator[Event]:
@@ -129,7 +131,7 @@ class Moves:
         return Event(("crash", who, state[place]), after, None)
 
     def _arrive(self, state: State, number: int, position: Position) -> Event:
-        landing = self.carry(self.images[state[0]], position, None, Answer.GIVEN)
+        landing = self.carry(self.images[state[0]], position, None, Answer.LATE)
         under_way = (*state[2][:number], *state[2][number + 1 :])
         after = (landing.image.number, state[1], under_way, *state[3:])
         return Event(("arrive", position.actor.number, position.number), after, landing)

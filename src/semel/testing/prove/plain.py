@@ -15,6 +15,7 @@ from semel.asks import Act, Acted, Deliver, Recorded
 from semel.errors import ClaimLeft, ClaimLostError
 from semel.outcomes import Rejected
 from semel.performers.actors import read_verdict
+from semel.performers.conduct import SET_TOKEN
 from semel.performers.heart import Watch
 from semel.testing.prove.deeds import Begin, Commit, Hand, Query, Reach, Rollback, Stand
 from semel.testing.prove.life import Deeds, Life, NamedJoined, Token
@@ -32,6 +33,11 @@ class Functions:
 class PlainOpened:
     """A transaction that an action writes in."""
 
+    borrowed = False
+    rolled_back = False
+    gave_way = False
+    is_gone_by_itself = False
+
     def __init__(self, life: Life) -> None:
         """Open nothing yet."""
         self._life = life
@@ -47,6 +53,11 @@ class PlainOpened:
             self._token = self._life.wire.open()
             yield from self._life.do(self._life.wire.begin(self._token))
         return self._token
+
+    def say(self, text: str) -> Query:
+        """Run a statement about the token."""
+        assert self._token is not None, "only what has begun has a token"
+        return Query(self._token.number, text, text, (), fetches=False)
 
     def commit(self) -> Commit:
         """Commit it."""
@@ -107,12 +118,16 @@ class PlainStep:
             except ClaimLostError:
                 self.lost = True
                 raise ClaimLeft from None
+            yield from self._life.do(self.opened.say(SET_TOKEN))
         return connection
 
     def reach(self, name: str, key: str, intent: str = "") -> Deeds:
         """Reach the outside world."""
         self.check()
-        return (yield from self._life.do(Reach(name, key, intent or f"{self.facts.entity} {self.id}")))
+        return (yield from self._life.do(self._reach(name, key, intent)))
+
+    def _reach(self, name: str, key: str, intent: str) -> Reach:
+        return Reach(name, key, intent or f"{self.facts.entity} {self.id}", self._life.knows_loss)
 
     def after(self, name: str, /, **payload: object) -> None:
         """Record an after-effect."""

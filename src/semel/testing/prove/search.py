@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from semel.testing.prove.budgets import Budgets
 from semel.testing.prove.cast import Cast
 from semel.testing.prove.deeds import Deed, Query
-from semel.testing.prove.moves import ACTORS_FROM, DEAD, Event, Label, Moves, State
+from semel.testing.prove.endings import Found
+from semel.testing.prove.moves import ACTORS_FROM, DEAD, Label, Moves, State
 
 PROGRESS_EVERY = 4096
 """How many states are explored between two words about progress."""
@@ -74,6 +75,7 @@ class Search:
         self._labels: list[Label] = []
         self._ways: list[int] = []
         self._numbers: dict[State, int] = {}
+        self._befell: set[tuple[str, int]] = set()
         self._layers: list[dict[int, list[int]]] = [{} for _ in range(budgets.total + 1)]
         self._enter(self.moves.start(budgets.left), -1, ("start", DEAD, 0), 0, 1)
 
@@ -91,6 +93,7 @@ class Search:
         self.tally.seconds = time.perf_counter() - began
         self.tally.states = len(self._states)
         self.tally.carried = self.cast.carrier.carried
+        self._note_what_befell()
         return self.violation
 
     @property
@@ -108,9 +111,8 @@ class Search:
             kind = event.label[0]
             if kind != "arrive":
                 is_over = False
-            entered = self._enter(event.after, number, event.label, depth + 1, ways)
-            if entered and (event.landing is not None or kind in {"crash", "arrive"}):
-                self._note(event)
+            self._befell.add((kind, event.label[2]))
+            self._enter(event.after, number, event.label, depth + 1, ways)
             landing = event.landing
             if landing is not None and landing.problem is not None:
                 path = (*self.path(number), (event.label, event.after))
@@ -122,12 +124,12 @@ class Search:
             tally.states = len(self._states)
             self.progress(tally)
 
-    def _enter(self, state: State, parent: int, label: Label, depth: int, ways: int) -> bool:
+    def _enter(self, state: State, parent: int, label: Label, depth: int, ways: int) -> None:
         if self.prunes:
             known = self._numbers.get(state)
             if known is not None:
                 self._ways[known] += ways
-                return False
+                return
             self._numbers[state] = len(self._states)
         number = len(self._states)
         self._states.append(state)
@@ -136,29 +138,35 @@ class Search:
         self._ways.append(ways)
         faults = self.budgets.total - sum(state[5])
         self._layers[faults].setdefault(depth, []).append(number)
-        return True
 
-    def _note(self, event: Event) -> None:
-        kind, who, at = event.label
-        seen = self.tally.seen
-        if event.landing is not None:
-            seen |= event.landing.seen
-        if kind == "arrive":
-            seen.add("a late arrival")
-        boundary = (who, name_boundary(self.cast.positions.all[at].deed))
-        self.tally.boundaries.setdefault(boundary, set()).add(kind)
+    def _note_what_befell(self) -> None:
+        tally, positions = self.tally, self.cast.positions.all
+        tally.seen = set(self.cast.carrier.seen)
+        for kind, at in self._befell:
+            if kind in {"jump", "beat"}:
+                continue
+            position = positions[at]
+            boundary = (position.actor.number, name_boundary(position.deed))
+            tally.boundaries.setdefault(boundary, set()).add(kind)
+        if any(kind == "arrive" for kind, _ in self._befell):
+            tally.seen.add("a late arrival")
+        if all("crash" in kinds for kinds in tally.boundaries.values()):
+            tally.seen.add("a crash at every boundary")
 
     def _end(self, number: int, state: State) -> None:
         self.tally.endings += 1
         self.tally.schedules += self._ways[number]
+        found = self.judge_end(state)
+        if found is not None:
+            self.violation = Violation(found.invariant, found.words, self.path(number), found.aftermath)
+
+    def judge_end(self, state: State) -> Found | None:
+        """Judge a state in which everybody has ended."""
         positions = self.cast.positions.all
         outcomes = tuple(None if at == DEAD else positions[at].outcome for at in state[ACTORS_FROM:])
         late = tuple(positions[at] for at in state[2])
         image = self.cast.images.all[state[0]]
-        is_calm = state[5] == self.budgets.left
-        found = self.cast.endings.judge(image, state[1], late, outcomes, is_calm=is_calm)
-        if found is not None:
-            self.violation = Violation(found.invariant, found.words, self.path(number), found.aftermath)
+        return self.cast.endings.judge(image, state[1], late, outcomes, is_calm=state[5] == self.budgets.left)
 
     def path(self, number: int) -> tuple[tuple[Label, State], ...]:
         """Answer how a state was come to, from the beginning."""

@@ -44,7 +44,7 @@ class Watcher:
         self._sound: set[int] = set()
         self.picture = lru_cache(PICTURES_KEPT)(self._picture)
 
-    def watch(self, base: Image, landing: Landing, position: Position) -> None:
+    def watch(self, base: Image, landing: Landing, position: Position, *, is_late: bool) -> None:
         """Write onto a landing what was seen, and what is wrong with it."""
         seen = set()
         if landing.missed:
@@ -52,12 +52,12 @@ class Watcher:
         if landing.fenced:
             seen.add("a fenced zombie")
         problem = next(self._judge(base, landing, position, seen), None)
+        if problem is None and landing.position.deed is None and not is_late:
+            problem = next(self._judge_outcome(landing, seen), None)
         landing.seen = frozenset(seen)
         landing.problem = problem
 
-    def _judge(
-        self, base: Image, landing: Landing, position: Position, seen: set[str]
-    ) -> Iterator[tuple[str, str]]:
+    def _judge(self, base: Image, landing: Landing, position: Position, seen: set[str]) -> Iterator[tuple[str, str]]:
         if landing.image is not base:
             yield from self.judge_image(landing.image)
             before, after = self.picture(base.number), self.picture(landing.image.number)
@@ -67,9 +67,10 @@ class Watcher:
                 yield from self._judge_keeper(base, landing.image, position, seen)
         for name, _key, _intent, kind in landing.reached:
             if kind == "heard":
-                yield "who lost a claim stops", f"{position.actor.name} knew that its claim was gone, and still reached {name}"
-        if landing.position.deed is None:
-            yield from self._judge_outcome(landing, seen)
+                yield (
+                    "who lost a claim stops",
+                    f"{position.actor.name} knew that its claim was gone, and still reached {name}",
+                )
 
     def judge_image(self, image: Image) -> Iterator[tuple[str, str]]:
         """Go through what is wrong with a database; each is judged once."""
@@ -78,6 +79,7 @@ class Watcher:
         picture = self.picture(image.number)
         for check in ALWAYS:
             yield from ((name_of(check), words) for words in check(picture))
+        # Only here when nothing was found: whoever asks stops at the first.
         self._sound.add(image.number)
 
     def _judge_keeper(self, base: Image, after: Image, position: Position, seen: set[str]) -> Iterator[tuple[str, str]]:
@@ -120,7 +122,10 @@ class Watcher:
         done = sum(1 for each in told if isinstance(each, TOLD_DONE))
         certain = all(isinstance(each, TOLD_DONE + TOLD_NOTHING) for each in told)
         if done > moves:
-            yield "nobody is lied to", f"{position.actor.name} was told {told}, and the journal has {moves} of its moves"
+            yield (
+                "nobody is lied to",
+                f"{position.actor.name} was told {told}, and the journal has {moves} of its moves",
+            )
         if certain and moves > done:
             yield "nobody is lied to", f"{position.actor.name} was told {told}, and still moved {moves} times"
 

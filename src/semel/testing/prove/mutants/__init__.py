@@ -1,0 +1,1 @@
+"""The mutants: deliberately broken protocols, one named change each. Each must be killed."""
