@@ -35,10 +35,15 @@ class Statement(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Run one statement and answer its rows, as a list of tuples."""
+    """Run one statement and answer its rows, as a list of tuples.
+
+    `whole`, here and below: a caller that is cancelled meanwhile still waits for the answer, because what is written must be
+    finished or undone.
+    """
 
     statement: Statement
     params: Params
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,7 @@ class Execute:
     statement: Statement
     params: Params
     rows_limit: int = 1
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class Together:
 
     begin: Callable[[], Asking[Any]]
     within: Open | None = None
+    whole: bool = False
 
 
 class Open(Protocol):

@@ -433,6 +433,11 @@ TEXTS: dict[str, Text] = {
         "It is not known for which database the SQL is to be.",
         "Pass --dialect postgresql, mariadb or sqlite, or name a database with --db URL or an app with --app module:name.",
     ),
+    "SEMEL-PROVE-1": Text(
+        UsageError,
+        "There is no scenario {place!r}.",
+        "Name a Python file with subclasses of semel.testing.Scenario, or FILE:Scenario, or :Scenario. Known here: {known}.",
+    ),
     "SEMEL-CLI-4": Text(
         ConfigError,
         "The module {module!r}, which the app imports at boot, could not be loaded: {reason}.",

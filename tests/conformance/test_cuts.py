@@ -39,7 +39,7 @@ def test_a_transition_survives_a_fault_at_every_statement(
     for n in count(1):
         row = 100 + n
         proxy.reset()
-        proxy.plan(fault(Nth(n)))  # type: ignore[call-arg] # the kinds of faults share this argument
+        proxy.plan(fault(Nth(n)))
         assert seen.transition(row, "pending", to="paid") == Moved(1)
         assert read_row(database, row) == ("paid", 1)
         if not proxy.fired:
@@ -60,7 +60,7 @@ def test_a_bulk_survives_a_fault_at_every_statement(
     for n in count(1):
         rows = range(100 + 11 * n, 111 + 11 * n)
         proxy.reset()
-        proxy.plan(fault(Nth(n)))  # type: ignore[call-arg] # as above
+        proxy.plan(fault(Nth(n)))
         assert seen.transition_many(rows, "pending", to="paid") == dict.fromkeys(rows, Moved(1))
         if not proxy.fired:
             break
@@ -81,7 +81,7 @@ def test_a_miss_survives_a_fault_at_every_statement(
     seen.transition(1, "pending", to="cancelled")
     for n in count(1):
         proxy.reset()
-        proxy.plan(fault(Nth(n)))  # type: ignore[call-arg] # as above
+        proxy.plan(fault(Nth(n)))
         assert not seen.transition(1, "pending", to="paid")
         if not proxy.fired:
             break

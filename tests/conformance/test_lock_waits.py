@@ -11,7 +11,7 @@ from semel import Moved
 from semel.errors import LockHeldError
 from semel.store import dialects
 from tests.conformance.faces import Once, Orders
-from tests.conformance.families import on_postgres
+from tests.conformance.families import on_postgres, on_servers
 from tests.conformance.rivals import open_rival
 from tests.conformance.shop import Order, read_journal, read_row
 from tests.databases import Database
@@ -45,6 +45,19 @@ def test_the_callers_own_open_transaction_is_such_a_holder(database: Database, o
 def test_the_bound_is_five_seconds() -> None:
     """Longer than a sane transaction, shorter than an HTTP client's patience; the statements read it when they are built."""
     assert dialects.LOCK_WAIT_SECONDS == 5
+
+
+@on_servers
+@pytest.mark.usefixtures("short_lock_waits")
+def test_a_wait_in_a_borrowed_transaction_is_bounded_too(database: Database, orders: Orders) -> None:
+    """Inside the statement, whatever the session's own bound is: the user's transaction decides what to do next."""
+    with open_rival(database) as rival, borrow(database, orders.once) as borrowed:
+        rival.lock(1)
+        for call in (orders.transition, lambda row, *words, **more: orders.transition_many([2, row], *words, **more)):
+            with pytest.raises(LockHeldError):
+                call(1, "pending", to="paid", on=borrowed.handle)
+            borrowed.run("ROLLBACK" if database.family == "postgresql" else "SELECT 1")
+            borrowed.run("BEGIN" if database.family == "postgresql" else "SELECT 1")
 
 
 @on_postgres

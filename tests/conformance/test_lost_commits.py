@@ -71,7 +71,7 @@ def test_a_commit_whose_answer_was_lost_is_a_move(
     for time in range(TIMES):
         rows = [1_000 + time * size + each for each in range(size)]
         proxy.reset()
-        proxy.plan(Lose(Matching(find_commit(database, size)), WAYS[time % 2]))  # type: ignore[arg-type] # one of WAYS
+        proxy.plan(Lose(Matching(find_commit(database, size)), WAYS[time % 2]))
         assert move(seen, rows) == dict.fromkeys(rows, Moved(1))
         assert len(proxy.fired) == 1
         assert count_attempts(proxy) == size
@@ -91,7 +91,7 @@ def test_a_commit_that_never_came_is_run_again(
     for time in range(TIMES):
         rows = [1_000 + time * size + each for each in range(size)]
         proxy.reset()
-        proxy.plan(Withhold(Matching(find_commit(database, size)), WAYS[time % 2]))  # type: ignore[arg-type] # one of WAYS
+        proxy.plan(Withhold(Matching(find_commit(database, size)), WAYS[time % 2]))
         assert move(seen, rows) == dict.fromkeys(rows, Moved(1))
         assert len(proxy.fired) == 1
         assert count_attempts(proxy) == 2 * size

@@ -4,29 +4,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import NullPool
 
 from tests.crash.life import ASKS_LIMIT, DEAD, Life
 from tests.crash.recovery import OVER_A_LEASE, assert_delivered, recover, see
+from tests.crash.stranding import Wreck, start_process
 from tests.databases import Database
 from tests.shop.clock import VirtualClock
 from tests.shop.process import Shop
 from tests.shop.tables import Mail, count_mails, lay_orders
-
-
-def start_process(shop: Shop, database: Database, clock: VirtualClock) -> Shop:
-    """Start another process."""
-    other = Shop(shop.colour, database.url, shop.stage, clock)
-    other.boot_like(shop)
-    return other
-
-
-def strand(shop: Shop, database: Database, clock: VirtualClock, row: int, step: str) -> None:
-    """Let a process die in the action of a claimed step on a new row."""
-    lay_orders(database, [row])
-    doomed = start_process(shop, database, clock)
-    assert Life(doomed, place="begun").live(lambda: doomed.orders.advance(row, step)) is DEAD
 
 
 def keep_until_death(
@@ -56,8 +44,13 @@ def test_a_keeper_that_dies_at_any_ask_leaves_work_for_the_next(
     database: Database, shop: Shop, clock: VirtualClock, duty: str, step: str, seen: set[str], end: str
 ) -> None:
     """Recovery is as safe to kill as what it recovers from: another keeper brings the row to the same end."""
-    statuses = set()
-    for row, life in keep_until_death(shop, database, clock, duty, lambda row: strand(shop, database, clock, row, step)):
+    statuses, wreck = set(), Wreck(shop, database, clock)
+
+    def prepare(row: int) -> None:
+        lay_orders(database, [row])
+        wreck.strand(row, step)
+
+    for row, life in keep_until_death(shop, database, clock, duty, prepare):
         picture = see(shop, database)
         statuses.add(picture.rows[str(row)][0])
         picture = recover(shop, database, clock)
@@ -66,40 +59,44 @@ def test_a_keeper_that_dies_at_any_ask_leaves_work_for_the_next(
     assert statuses == seen
 
 
-def handle_once(shop: Shop, at: Callable[[str, Any], Any] = lambda _place, _effect: None) -> Callable[[Any], Any]:
+def handle_once(
+    shop: Shop, database: Database, at: Callable[[str, Any], Any] = lambda _place, _effect: None
+) -> Callable[[Any], Any]:
     """Answer a handler that sends one mail however often it is called, and can die before and after."""
-    engine = shop.semel._engine
 
     def handle(effect: Any) -> None:
         at("handling", effect)
-        with Session(engine) as session, session.begin():
+        with Session(database.engine()) as session, session.begin():
             if effect.first_time(session):
                 session.add(Mail(effect_id=effect.id))
         at("handled", effect)
 
+    async def stand(place: str, effect: Any) -> None:
+        frozen = at(place, effect)
+        if frozen is not None:
+            await frozen
+
     async def handle_async(effect: Any) -> None:
-        for place in ("handling", "handled"):
-            if place == "handled":
-                async with AsyncSession(engine) as session, session.begin():
-                    if await effect.first_time(session):
-                        session.add(Mail(effect_id=effect.id))
-            frozen = at(place, effect)
-            if frozen is not None:
-                await frozen
+        await stand("handling", effect)
+        engine = create_async_engine(database.async_url, poolclass=NullPool)
+        async with AsyncSession(engine) as session, session.begin():
+            if await effect.first_time(session):
+                session.add(Mail(effect_id=effect.id))
+        await stand("handled", effect)
 
     return handle if shop.colour == "sync" else handle_async
 
 
 def test_a_courier_that_dies_at_any_ask_loses_no_delivery(database: Database, shop: Shop, clock: VirtualClock) -> None:
     """What it was delivering is delivered again, under the same id, and a handler that asks `first_time` acts once."""
-    shop.deliver = handle_once(shop)
+    shop.deliver = handle_once(shop, database)
     attempts, couriers = set(), [shop]
     for row in range(1, ASKS_LIMIT):
         lay_orders(database, [row])
         assert shop.advance(row, "drop")
         couriers.append(courier := start_process(shop, database, clock))
         life = Life(courier, asks=row)
-        courier.deliver = handle_once(courier, life.at)
+        courier.deliver = handle_once(courier, database, life.at)
         answer = life.live(lambda courier=courier: courier.semel._performer.perform(courier.duties["courier"].look()))
         picture = recover(shop, database, clock)
         assert_delivered(picture, *couriers)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from semel.app.setup import Setup
+from semel.asks import ClaimName
 from semel.keepers.courier import LEASES_IN_AN_ATTEMPT, Courier
 from semel.keepers.duty import Duty
 from semel.keepers.janitor import Janitor
@@ -21,8 +22,8 @@ from semel.workflow.model import Step
 def list_duties(setup: Setup) -> list[Duty]:
     """Answer every duty this process can do."""
 
-    def find_claims(entity: str) -> Claims | None:
-        bound = setup.bound_named(entity)
+    def find_claims(name: ClaimName) -> Claims | None:
+        bound = setup.bound_claimed(name)
         return None if bound is None else bound.claims
 
     territory = Territory(setup.keeping, lambda: [workflow.name for workflow in setup.workflows], find_claims)

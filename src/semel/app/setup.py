@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Collection, Iterator
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from semel.app.registry import Registry
+from semel.asks import ClaimName
 from semel.clock import SYSTEM, Clock
 from semel.errors import error
 from semel.performers.fresh import fresh_id
@@ -30,11 +32,14 @@ from semel.store.schema import apply_schema, check_schema
 from semel.store.server import check_server
 from semel.store.tables import OwnTables
 from semel.store.transitions import Moves
+from semel.store.unknown import find_unknown_statuses
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
     from semel.workflow.model import Workflow
+
+logger = logging.getLogger("semel")
 
 CONNECTIONS_LIMIT = 10
 """How many connections a process opens at most: small PostgreSQL servers allow 100, shared by a few processes."""
@@ -150,29 +155,31 @@ class Setup:
         """Answer a table that boot has bound, or None before."""
         return self.bound.get(id(declared))
 
-    def bound_named(self, entity: str) -> Bound | None:
-        """Answer the bound table of this name, the one with a workflow first."""
-        named = [bound for bound in self.bound.values() if bound.entity.name == entity]
-        return next((bound for bound in named if bound.workflow is not None), named[0] if named else None)
+    def bound_claimed(self, name: ClaimName) -> Bound | None:
+        """Answer the bound table that a claim is on, as its own workflow moves it: others may move other columns of it."""
+        for bound in self.bound.values():
+            if bound.workflow is not None and (bound.workflow.name, bound.entity.name) == (name.workflow, name.entity):
+                return bound
+        return None
 
     def look(self, connection: sa.Connection) -> dict[int, Bound]:
         """Check server and schema, and bind every declared table; nothing is kept if anything is refused."""
         check_server(connection, self.family)
         check_schema(connection, self.settings.tables)
-        inspector = sa.inspect(connection)
-        return {id(declared): self.bind(declared, allow, inspector) for declared, allow in self.declared}
+        return {id(declared): self.bind(declared, allow, connection) for declared, allow in self.declared}
 
     def look_at(self, declared: Declared, connection: sa.Connection) -> dict[int, Bound]:
         """Bind one table that was declared after boot."""
         allow = next(allow for each, allow in self.declared if each is declared)
-        return {id(declared): self.bind(declared, allow, sa.inspect(connection))}
+        return {id(declared): self.bind(declared, allow, connection)}
 
-    def bind(self, declared: Declared, allow: frozenset[tuple[str, str]], inspector: sa.Inspector) -> Bound:
+    def bind(self, declared: Declared, allow: frozenset[tuple[str, str]], connection: sa.Connection) -> Bound:
         """Find a table in the database, make its statements, and see that it can hold its workflow."""
-        entity = bind_table(declared, inspector, self.family)
+        entity = bind_table(declared, sa.inspect(connection), self.family)
         workflow = next((each for each in self.workflows if is_of(each, declared)), None)
         if workflow is not None:
             check_fit(workflow, declared, entity)
+            warn_of_unknown(connection, workflow, entity)
         if declared.mapper is not None:
             self.registry.mappers[entity.name] = declared.mapper
         moves = Moves(entity, self.ground, self.journal)
@@ -209,6 +216,18 @@ def check_fit(workflow: Workflow, declared: Declared, entity: Entity) -> None:
     if absent:
         column = f"{entity.name}.{entity.status.name}"
         raise error("SEMEL-FLOW-5", workflow=workflow.name, column=column, statuses=", ".join(absent))
+
+
+def warn_of_unknown(connection: sa.Connection, workflow: Workflow, entity: Entity) -> None:
+    """Say which statuses rows have that the workflow does not know: it will never take them on."""
+    unknown = find_unknown_statuses(connection, entity, workflow.statuses)
+    if unknown:
+        logger.warning(
+            "%s has rows in statuses that the workflow %s does not know: %s; see: semel stuck",
+            entity.name,
+            workflow.name,
+            ", ".join(unknown),
+        )
 
 
 def find_absent(workflow: Workflow, entity: Entity) -> Iterator[str]:

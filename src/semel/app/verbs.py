@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from semel.asks import Asking
 from semel.errors import error
 from semel.outcomes import Missed, Moved, Outcome
 from semel.performers.steps import write_json
-from semel.protocols.advance import DIGEST, Errand, advance, advance_joined
+from semel.protocols.advance import HIDDEN, Errand, advance, advance_joined
 from semel.protocols.transition import IDS_LIMIT, move_many, move_many_joined, move_one, move_one_joined
 from semel.store.entity import Entity, Id
 from semel.store.tables import NAME_CHARACTERS
@@ -148,17 +147,11 @@ def advance_one(bound: Bound, row: Any, call: StepCall) -> Verb[Outcome]:
 
 
 def hide_secrets(given: Any, steps: Iterable[Step]) -> Any:
-    """Answer the input as it is stored: of a secret only a digest, by which a person can recognise it and nobody use it."""
+    """Answer the input as it is stored: of a secret only that there was one."""
     secrets = {key for step in steps for key in step.secret_input}
     if not secrets or not isinstance(given, Mapping):
         return given
-    return {key: digest(value) if key in secrets else value for key, value in given.items()}
-
-
-def digest(value: Any) -> dict[str, str]:
-    """Answer what stands for a secret."""
-    text = write_json(value, "a secret of the input")
-    return {DIGEST: hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}
+    return {key: {HIDDEN: True} if key in secrets else value for key, value in given.items()}
 
 
 @dataclass(frozen=True)

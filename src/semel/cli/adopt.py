@@ -35,25 +35,24 @@ def adopt(*, table: str, named: Named, columns: Columns, claims: tuple[str, ...]
     enum or CHECK; a first workflow file, in which every status is `outside`; and the rows that stand in a status like
     processing, with how long they have.
     """
-    from semel.cli.application import find_any_place
+    from semel.cli.application import declare_named, find_any_place
     from semel.store.adopt import Wanted, adopt_table
 
     place = find_any_place(named)
-    declared = find_declared(place, table, columns)
-    version = columns.version or (None if declared.given == table else declared.version)
+    told = find_declared(place, table, columns)
+    declared = told or declare_named(table, columns)
+    # The application's handle says which column is Semel's; without one, a column called version may be anybody's.
+    version = columns.version if told is None else told.version
     wanted = Wanted(declared, place.target.family, version, claims, module)
     adoption = place.target.look(lambda connection: adopt_table(connection, wanted))
     document = {"table": table, "dialect": place.target.family, **describe_adoption(adoption)}
     return Answer(document, "\n".join(write_adoption(adoption, table)))
 
 
-def find_declared(place: Place, table: str, columns: Columns) -> Declared:
-    """Answer the table as the application has declared it, or as the command line names it."""
-    from semel.cli.application import declare_named
-
+def find_declared(place: Place, table: str, columns: Columns) -> Declared | None:
+    """Answer the table as the application has declared it. None: it has not, or columns were named here."""
     told = [] if place.setup is None or columns.given else place.setup.declared
-    found = (declared for declared, _ in told if table in (declared.name, declared.qualified))
-    return next(found, declare_named(table, columns))
+    return next((declared for declared, _ in told if table in (declared.name, declared.qualified)), None)
 
 
 def describe_adoption(adoption: Adoption) -> dict[str, Any]:

@@ -38,8 +38,9 @@ TIMEOUT_SECONDS_MOST = 86_400.0
 def drain(table: str, named: Named, timeout: float, *, wait: bool) -> Answer:
     """Say what is left of a table's work before it can be taken out.
 
-    That is claims that are held, and after-effects that are not delivered. Before a workflow is taken out, mark its steps `retired` so that nobody enters it, and run this until nothing is left.
-    Exit status 0: nothing is; 1: something is. No row is changed.
+    That is claims that are held, and after-effects that are not delivered. Before a workflow is taken out, mark its steps
+    `retired` so that nobody enters it, and run this until nothing is left. Exit status 0: nothing is; 1: something is. No
+    row is changed.
     """
     from semel.cli.application import find_place
     from semel.protocols.sight import wait_until_drained

@@ -113,4 +113,5 @@ def write_waits(shown: str, waits: list[Wait], not_checked: list[str], now_us: i
         listings.append(Listing(title, ("what", "age", "why"), lines, note))
     count = sum(wait.is_stuck for wait in waits)
     unseen = "".join(f"\nNot looked at: {each}" for each in not_checked)
-    return write_listings(listings, f"{shown}: {count or 'nothing'} stuck.{unseen}")
+    verdict = f"{count} thing{' is' if count == 1 else 's are'} stuck" if count else "nothing is stuck"
+    return write_listings(listings, f"{shown}: {verdict}.{unseen}")

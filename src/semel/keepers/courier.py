@@ -6,8 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from semel.asks import Asking, Fetch
-from semel.errors import StoreError
-from semel.keepers.duty import SWEEP_LIMIT, Report
+from semel.keepers.duty import SWEEP_LIMIT, Report, is_stopping
 from semel.protocols.effect import Owed, deliver_effect
 from semel.store.outbox import Outbox
 
@@ -44,11 +43,13 @@ class Courier:
         rows = yield Fetch(self.outbox.find_due_effects(len(names)), params | {"sweep_limit": SWEEP_LIMIT})
         report.found = len(rows)
         for row in rows:
+            if is_stopping():
+                break
             owed = Owed(*row)
             try:
                 delivered = yield from deliver_effect(self.outbox, owed, self.owner(), self.lease_us)
-            except StoreError as problem:
-                report.problems.append(f"{owed.name} {owed.effect_id}: {problem.happened}")
+            except Exception as problem:  # noqa: BLE001 - one delivery that cannot be written down holds up no other
+                report.note(f"{owed.name} {owed.effect_id}", problem)
                 continue
             report.done += delivered == "delivered"
             if delivered == "parked":

@@ -7,7 +7,6 @@ whose recovery is `review` it releases never: it only writes down that a person 
 from __future__ import annotations
 
 from semel.asks import Asking, Execute
-from semel.errors import StoreError
 from semel.keepers.duty import Looks, Report
 from semel.keepers.stranded import Due, Territory, find_stranded
 from semel.protocols.claim import vars_of
@@ -31,15 +30,20 @@ class Janitor:
         """Release what is stranded; a row that is locked is left for the next look."""
         report = Report()
         for due in (yield from find_stranded(self.territory, "revert", self.looks, report)):
+            self.looks.note_try(due.stranded.name)
             try:
                 released = yield from release_stranded(due.stranded, self.name)
-            except StoreError as problem:
-                report.problems.append(f"{due.stranded.name.entity} {due.stranded.name.row_id}: {problem.happened}")
+            except Exception as problem:  # noqa: BLE001 - one row that cannot be released holds up no other
+                report.note(due.shown, problem)
                 continue
             self.looks.forget(due.stranded.name)
             report.done += released != "gone"
         for due in (yield from find_stranded(self.territory, "review", self.looks_for_review, report)):
-            report.done += yield from self.park(due)
+            self.looks_for_review.note_try(due.stranded.name)
+            try:
+                report.done += yield from self.park(due)
+            except Exception as problem:  # noqa: BLE001 - see above
+                report.note(due.shown, problem)
         return report
 
     def park(self, due: Due) -> Asking[int]:

@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from semel.asks import Asking, Execute, Fetch, Tick
-from semel.errors import SemelError
-from semel.keepers.duty import Looks, Report
-from semel.keepers.stranded import MICROSECONDS, Due, Territory, find_due
+from semel.keepers.duty import Looks, Report, is_stopping
+from semel.keepers.stranded import MICROSECONDS, Due, Territory, find_due, take_turns
 from semel.outcomes import Done, Rejected
-from semel.protocols.advance import DIGEST, Errand, act_under_claim
+from semel.protocols.advance import HIDDEN, Errand, act_under_claim
 from semel.protocols.claim import Held, vars_of
 from semel.protocols.takeover import take_over
 from semel.workflow.model import Step
@@ -37,7 +36,7 @@ class Resumer:
         errand_of: Callable[[Due, Any], tuple[Errand, Step] | None],
         owner: Callable[[], str],
     ) -> None:
-        """Keep how an errand is made of a claim row; None means that this process does not know the step."""
+        """Keep how an errand is made of a claim row; None means that this process does not know the step or its action."""
         self.territory = territory
         self.errand_of = errand_of
         self.owner = owner
@@ -46,18 +45,20 @@ class Resumer:
     def look(self) -> Asking[Report]:
         """Run again what is stranded, one after the other."""
         report = Report()
-        due = yield from find_due(self.territory, "resume")
+        due = yield from find_due(self.territory, "resume", report)
         now: float = yield Tick()
         self.looks.keep_only({each.stranded.name for each in due})
         report.found = len(due)
-        for each in due:
-            if not self.is_due(each, now):
-                continue
+        for each in take_turns([each for each in due if self.is_due(each, now)], self.looks):
+            if is_stopping():
+                break
+            self.looks.note_try(each.stranded.name)
             try:
-                report.done += yield from self.resume(each)
-            except Exception as problem:  # noqa: BLE001 - what one action raises keeps no other step from being run again
-                said = problem.happened if isinstance(problem, SemelError) else f"{type(problem).__name__}: {problem}"
-                report.problems.append(f"{each.stranded.name.entity} {each.stranded.name.row_id}: {said}")
+                report.done += yield from self.resume(each, report)
+            except (GeneratorExit, KeyboardInterrupt):
+                raise
+            except BaseException as problem:  # noqa: BLE001 - what one action raises keeps no other step from being run again
+                report.note(each.shown, problem)
         return report
 
     def is_due(self, due: Due, now: float) -> bool:
@@ -67,18 +68,24 @@ class Resumer:
         seen = self.looks.is_stranded(stranded.name, stranded.fence, stranded.beats, seconds=seconds, now=now)
         return seen or (due.owner is None and due.resumes == 0)
 
-    def resume(self, due: Due) -> Asking[bool]:
+    def resume(self, due: Due, report: Report) -> Asking[bool]:
         """Take the claim over and run the step, or park it; answer whether anything was done."""
         stranded = due.stranded
         if due.resumes >= RESUMES_LIMIT:
             yield from self.park(due, f"run again {due.resumes} times without an end")
             return True
         rows = yield Fetch(stranded.claims.read_claim, vars_of(stranded.name))
-        found = self.errand_of(due, rows[0]) if rows else None
+        if not rows:
+            return False
+        found = self.errand_of(due, rows[0])
         if found is None:
+            name = stranded.name
+            report.passed_over[
+                f"{name.workflow}: this process knows no step {name.step_key!r} from {name.status!r}"
+            ] += 1
             return False
         errand, step = found
-        if any(isinstance(value, dict) and DIGEST in value for value in secrets_of(errand, step)):
+        if any(isinstance(value, dict) and HIDDEN in value for value in secrets_of(errand, step)):
             yield from self.park(due, "the input had secrets, which are not stored: take the step again by hand")
             return True
         taken = yield from take_over(stranded, self.owner(), errand.requester)

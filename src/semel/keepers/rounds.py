@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from semel.asks import Asking, Execute
 from semel.errors import SemelError
-from semel.keepers.duty import SWEEP_LIMIT, Duty, Report
+from semel.keepers.duty import SWEEP_LIMIT, Duty, Report, is_stopping
 from semel.store.keeping import Keeping
 
 logger = logging.getLogger("semel")
@@ -37,7 +37,7 @@ class Beat:
 def look_and_note(duty: Duty, beat: Beat) -> Asking[Report]:
     """Look once, and write down that this keeper lives: one that stopped shows."""
     report = yield from duty.look()
-    problem = "; ".join(report.problems)[:1_000] or None
+    problem = "; ".join(report.troubles)[:1_000] or None
     params: dict[str, object] = {
         "keeper_id": beat.keeper_id,
         "duty": duty.name,
@@ -53,7 +53,7 @@ def log(duty: Duty, report: Report) -> None:
     """Say what a look did."""
     if report.done:
         logger.info("the %s did %d of %d", duty.name, report.done, report.found)
-    for problem in report.problems:
+    for problem in report.troubles:
         logger.warning("the %s met a problem: %s", duty.name, problem)
 
 
@@ -86,7 +86,8 @@ class Rounds:
                 log(duty, self._perform(look_and_note(duty, self._beat)))
             except SemelError as problem:
                 logger.warning("the %s got no answer: %s", duty.name, problem.happened)
-            except Exception:
+            except BaseException:
+                # A function of the user's that means to end its thread would end this duty for good.
                 logger.exception("the %s met an unexpected problem", duty.name)
             self._beat.wait(self._stop, self._beat.sweep_seconds)
 
@@ -116,12 +117,16 @@ class AsyncRounds:
         await asyncio.gather(*self._tasks)
 
     async def _run(self, duty: Duty) -> None:
-        while not self._stopping:
+        while not self._stopping and not is_stopping():
             try:
                 log(duty, await self._perform(look_and_note(duty, self._beat)))
             except SemelError as problem:
                 logger.warning("the %s got no answer: %s", duty.name, problem.happened)
-            except Exception:
+            except (GeneratorExit, KeyboardInterrupt):
+                raise
+            except BaseException:
+                if is_stopping():
+                    raise
                 logger.exception("the %s met an unexpected problem", duty.name)
             if not self._stopping:
                 await self._wait()

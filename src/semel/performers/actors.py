@@ -90,7 +90,6 @@ class SyncActors:
             stage.over = True
             if watch is not None:
                 self.heart.unwatch(watch)
-        stage.note_problem(problem)
         return Acted(value, problem, self._left_open(stage, act), tuple(stage.effects), lost=stage.lost)
 
     def _play(self, act: Act, step: Step[Any]) -> Any:
@@ -113,7 +112,9 @@ class SyncActors:
         """Run the handler of an after-effect; answer what it raised."""
         try:
             self.troupe.cast.effect(deliver.name)(Effect(deliver, self.troupe.note_delivery))
-        except Exception as problem:  # noqa: BLE001 - the courier writes it down and tries again
+        except (GeneratorExit, KeyboardInterrupt):
+            raise
+        except BaseException as problem:  # noqa: BLE001 - the courier writes it down and tries again; sys.exit() too
             return problem
         return None
 
@@ -152,7 +153,6 @@ class AsyncActors:
             stage.over = True
             if watch is not None:
                 self.heart.unwatch(watch)
-        stage.note_problem(problem)
         return Acted(value, problem, await self._left_open(stage, act), tuple(stage.effects), lost=stage.lost)
 
     async def _play(self, act: Act, step: AsyncStep[Any]) -> Any:
@@ -175,7 +175,9 @@ class AsyncActors:
         """Run the handler of an after-effect; answer what it raised."""
         try:
             await self.troupe.cast.effect(deliver.name)(AsyncEffect(deliver, self.troupe.note_delivery))
-        except Exception as problem:  # noqa: BLE001 - the courier writes it down and tries again
+        except (GeneratorExit, KeyboardInterrupt):
+            raise
+        except BaseException as problem:  # noqa: BLE001 - the courier writes it down and tries again; sys.exit() too
             return problem
         return None
 

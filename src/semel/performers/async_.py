@@ -11,15 +11,16 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from semel.asks import Act, Asking, Deliver, Drop, Fresh, OpenFinish, Tick, Together, Wait
+from semel.asks import Act, Ask, Asking, Deliver, Drop, Fresh, OpenFinish, Tick, Together, Wait
 from semel.clock import Clock
-from semel.errors import SemelError, error
+from semel.errors import error
 from semel.performers.actors import AsyncActors
 from semel.performers.conduct import JoinedConductor, OwnConductor, Steps
 from semel.performers.handles import Borrowed
 from semel.performers.joining import AsyncJoined, JoinedActors
 from semel.performers.pool import AsyncPool, Pool
 from semel.performers.stepping import take_steps, take_steps_async
+from semel.performers.stopping import perform_asks
 from semel.performers.wires.wire import Wire
 
 Answer = TypeVar("Answer")
@@ -42,7 +43,7 @@ class AsyncPerformer:
 
     async def perform(self, protocol: Asking[Answer]) -> Answer:
         """Answer what the protocol answers."""
-        return await take_steps_async(self.conductor.conduct(protocol))
+        return await perform_asks(protocol, lambda ask: take_steps_async(self.conductor.answer(ask)))
 
     async def perform_on(self, borrowed: Borrowed, protocol: Asking[Answer]) -> Answer:
         """Answer what the protocol answers in the transaction of a borrowed handle."""
@@ -68,29 +69,20 @@ class ThreadPerformer:
         self._home: int | None = None
 
     async def perform(self, protocol: Asking[Answer]) -> Answer:
-        """Answer what the protocol answers: waits are awaited here, everything else happens on the thread."""
-        reply: Any = None
-        problem: SemelError | None = None
-        while True:
-            try:
-                ask = protocol.send(reply) if problem is None else protocol.throw(problem)
-            except StopIteration as stop:
-                return stop.value  # type: ignore[no-any-return]
-            reply, problem = None, None
-            try:
-                if isinstance(ask, Wait):
-                    await self.conductor.clock.wait_async(ask.seconds)
-                elif isinstance(ask, Tick | Fresh):
-                    # The thread may be waiting for the very lock that this caller's open transaction holds.
-                    reply = take_steps(self.conductor.answer(ask))
-                elif isinstance(ask, Act | Deliver | OpenFinish | Drop) or (
-                    isinstance(ask, Together) and ask.within is not None
-                ):
-                    reply = await take_steps_async(self.conductor.answer(ask))
-                else:
-                    reply = await self._on_thread(self.conductor.answer(ask))
-            except SemelError as trouble:
-                problem = trouble
+        """Answer what the protocol answers."""
+        return await perform_asks(protocol, self._answer)
+
+    async def _answer(self, ask: Ask) -> Any:
+        """Answer one ask: waits are awaited here, the user's functions run here, everything else happens on the thread."""
+        if isinstance(ask, Wait):
+            return await self.conductor.clock.wait_async(ask.seconds)
+        if isinstance(ask, Tick | Fresh):
+            # The thread may be waiting for the very lock that this caller's open transaction holds.
+            return take_steps(self.conductor.answer(ask))
+        is_within = isinstance(ask, Together) and ask.within is not None
+        if is_within or isinstance(ask, Act | Deliver | OpenFinish | Drop):
+            return await take_steps_async(self.conductor.answer(ask))
+        return await self._on_thread(self.conductor.answer(ask))
 
     async def _on_thread(self, steps: Steps[Any]) -> Any:
         """Run steps on the thread. A cancelled caller leaves, but the transaction ends by itself first."""

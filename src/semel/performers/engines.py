@@ -9,9 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from semel.performers.opened import GAVE_WAY
 from semel.performers.wires.sqlite import PRAGMAS
 from semel.performers.wires.wire import CONNECT_SECONDS, STATEMENT_SECONDS
-from semel.store.dialects import LOCK_WAIT_SECONDS, read_family
+from semel.store.dialects import LOCK_WAIT_SECONDS, Fault, classify, read_family
 
 READING = {"semel_reading": True}
 """The execution option of a connection that only reads: on SQLite it must not take the only write lock."""
@@ -75,6 +76,7 @@ def _prepare(engine: sa.Engine, url: URL) -> None:
         sa.event.listen(engine, "begin", _begin_sqlite)
     elif family == "mariadb":
         sa.event.listen(engine, "connect", _prepare_mariadb)
+        sa.event.listen(engine, "handle_error", _remember_deadlock)
     # A child process must not speak on its parent's sockets; it opens its own.
     os.register_at_fork(after_in_child=lambda: engine.dispose(close=False))
 
@@ -89,6 +91,12 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 def _begin_sqlite(connection: sa.Connection) -> None:
     reading = connection.get_execution_options().get("semel_reading")
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _remember_deadlock(context: sa.ExceptionContext) -> None:
+    """MariaDB has rolled back everything: an action that goes on after this has lost what it wrote before."""
+    if context.connection is not None and classify(context.original_exception) is Fault.GAVE_WAY:
+        context.connection.info[GAVE_WAY] = True
 
 
 def _prepare_mariadb(connection: Any, _record: Any) -> None:

@@ -17,7 +17,9 @@ from sqlalchemy.util.concurrency import greenlet_spawn
 from semel.errors import error
 from semel.performers.wires.borrowed import AsyncSqlalchemyWire, SqlalchemyWire
 from semel.performers.wires.wire import Wire
-from semel.store.dialects import Fault, classify
+
+GAVE_WAY = "semel_gave_way"
+"""Where a connection remembers that the database rolled its transaction back by itself."""
 
 TOKEN = "semel_step"  # noqa: S105 - the name of a savepoint
 """The name of the savepoint."""
@@ -77,9 +79,6 @@ class Opened:
     rolled_back = False
     """Whether SQLAlchemy has rolled it back already, after a flush that failed."""
 
-    gave_way = False
-    """Whether the database has rolled all of it back by itself, as MariaDB does after a deadlock."""
-
     raw: sa.Connection | None = None
     """The connection it began on."""
 
@@ -95,6 +94,7 @@ class Opened:
             if self.raw is not None:
                 raise error("SEMEL-STEP-2", verb="rollback")
             self.raw = connection
+            connection.info.pop(GAVE_WAY, None)
             if fence is not None:
                 fence(connection)
 
@@ -104,10 +104,10 @@ class Opened:
         sa.event.listen(session, "after_begin", after_begin)
         sa.event.listen(session, "after_rollback", after_rollback)
 
-    def note_problem(self, problem: BaseException | None) -> None:
-        """Note what an error that left the action says about its transaction."""
-        if problem is not None and self.raw is not None and self.raw.dialect.name in ("mysql", "mariadb"):
-            self.gave_way = self.gave_way or classify(problem) is Fault.GAVE_WAY
+    @property
+    def gave_way(self) -> bool:
+        """Whether the database has rolled all of it back by itself, as MariaDB does after a deadlock."""
+        return self.raw is not None and not self.raw.closed and GAVE_WAY in self.raw.info
 
     @property
     def is_gone_by_itself(self) -> bool:

@@ -65,12 +65,6 @@ class Stage:
         """Answer the engine of Semel's database."""
         raise NotImplementedError
 
-    def note_problem(self, problem: BaseException | None) -> None:
-        """Let the open transaction know what left the action."""
-        opened = self._opened if self._opened is not None else self.__dict__.get("opened")
-        if opened is not None:
-            opened.note_problem(problem)
-
     def session_of(self, opened: Any) -> Any:
         """Answer the session of an open transaction; a raw handle that was lent has none."""
         if opened.session is None:

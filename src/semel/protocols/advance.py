@@ -47,13 +47,14 @@ from semel.protocols.claim import (
     take_claim,
 )
 from semel.protocols.operation import Mark, run_once, settle_operation
+from semel.protocols.wording import printable
 from semel.store.claims import Claims
 from semel.store.entity import Id
 from semel.store.journal import shared_values
 from semel.workflow.model import Step, Workflow
 
-DIGEST = "semel_secret_digest"
-"""The key under which the digest of a secret stands in a stored input."""
+HIDDEN = "semel_secret"
+"""The key of what stands for a secret in a stored input. Nothing of the secret is kept: a digest of three digits is guessed."""
 
 TORN = "SEMEL-STEP-8"
 """The error of a transaction that its action has ended."""
@@ -215,7 +216,7 @@ def release(
         return (yield from park_torn(held, why))
     detail = why.reason if isinstance(why, Rejected) else type(why).__name__
     try:
-        left = yield from leave_claim(held, Leave(held.wish.back_to, 0, detail=printable(detail)))
+        left = yield from leave_claim(held, Leave(held.wish.back_to, 0, detail=printable(detail, DETAIL_CHARACTERS)))
         if not left:
             yield from give_lease_up(held)
             if isinstance(why, Rejected):
@@ -242,12 +243,6 @@ def park_torn(held: Held, why: Rejected | BaseException) -> Asking[Pending]:
         f"The row stays in {held.wish.into!r} for a person: the action ended the transaction of its step itself."
     )
     raise why
-
-
-def printable(text: str) -> str:
-    """Answer a text that every database can hold, in bounds."""
-    clean = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
-    return clean[:DETAIL_CHARACTERS]
 
 
 def lose_claim(held: Held, acted: Acted) -> Asking[Pending]:
@@ -279,6 +274,9 @@ def advance_alone(errand: Errand, step: Step) -> Asking[Outcome]:
 
 def advance_joined(errand: Errand) -> Asking[Outcome]:
     """Take a step without a claim in the user's transaction."""
+    if errand.claims.take_write_lock is not None:
+        # A savepoint before the first write would be sqlite3's whole transaction, and its release a commit.
+        yield Execute(errand.claims.take_write_lock, {})
     status = yield from read_status(errand)
     step = errand.steps.get(status)
     if step is None:

@@ -2,7 +2,9 @@
 
 The crash argument, gap by gap
 - Before the claim committed: nothing happened; the row is in its status.
-- The claim's answer was lost: see `operation`. What committed is found by its mark, and the claim is ours.
+- The claim's answer was lost: see `operation`. What committed is found by its mark, and the claim is ours if the row still
+  is where it put it: nobody's heart beat meanwhile, so a keeper may have taken it since. Then nothing is run.
+- The caller was cancelled while the claim's answer was on its way: the answer is awaited, and the claim released.
 - Claimed, and the process dies: the row is in its claim status with a claim row that says whose, since when, and how to
   recover. A keeper sees the same heartbeat counter at two looks one lease apart and releases it (`revert`) or runs the
   step again (`resume`). Nothing the step wrote was committed, because all of it commits with the finish.
@@ -21,7 +23,7 @@ from typing import TypeAlias
 
 from semel.asks import Asking, ClaimName, Execute, Fetch, Fresh, Open, Recorded, Row, Together
 from semel.errors import OutcomeUnknownError, StoreError, error
-from semel.outcomes import Busy, NotAllowed
+from semel.outcomes import Busy, NotAllowed, Pending
 from semel.protocols.operation import Mark, run_once, settle_operation
 from semel.store.claims import Claims
 from semel.store.entity import Id
@@ -60,29 +62,20 @@ class Held:
     resumes: int = 0
 
 
-Taken: TypeAlias = Held | Busy | NotAllowed
+Taken: TypeAlias = Held | Busy | NotAllowed | Pending
 
 
 def take_claim(wish: Wish) -> Asking[Taken]:
     """Take a claim, on a connection of Semel's own."""
-    marks: list[Held] = []
 
     def attempt(operation: str) -> Asking[Taken]:
-        marks.clear()
         if wish.claims.in_one_statement:
             return (yield from take_at_once(wish, operation))
-
-        def begin() -> Asking[Taken]:
-            taken = yield from take_in_steps(wish, operation)
-            if isinstance(taken, Held):
-                marks.append(taken)
-            return taken
-
-        found: Taken = yield Together(begin)
+        found: Taken = yield Together(lambda: take_in_steps(wish, operation), whole=True)
         return found
 
     def recall(mark: Mark) -> Taken:
-        return marks[0] if marks else Held(wish, fence=_fence(mark), pass_number=0, values={})
+        return Held(wish, fence=_fence(mark), pass_number=0, values={})
 
     taken = yield from run_once(attempt, recall, wish.claims.journal.abandon_operation_unless_committed)
     if isinstance(taken, Held) and not taken.values:
@@ -95,22 +88,50 @@ def _fence(mark: Mark) -> int:
     return mark.version
 
 
-def recall_claim(held: Held) -> Asking[Held]:
-    """Read again what the lost answer to a claim said. The row is ours, so nobody else changes it meanwhile."""
-    claims = held.wish.claims
-    rows = yield Fetch(claims.lock_row, {"id0": held.wish.row})
-    ((_, _, pass_number, *_),) = yield Fetch(claims.read_claim, vars_of(held.wish.name))
-    return replace(held, pass_number=pass_number, values=row_values(claims, rows[0]))
+def recall_claim(held: Held) -> Asking[Held | Pending]:
+    """Read again what the lost answer to a claim said. Pending: it is somebody else's by now, or it cannot be read.
+
+    Nobody's heart beat while the answer was looked for, so a keeper may have been here. What cannot be read is no reason to
+    say that nothing was written, because the claim was.
+    """
+    found: Held | None = None
+    with suppress(StoreError):
+        abandon = held.wish.claims.journal.abandon_operation_unless_committed
+        found = yield from run_once(lambda _operation: read_held(held), lambda _mark: None, abandon)
+    if found is None:
+        yield from give_lease_up(held)
+        return Pending(None)
+    return found
+
+
+def read_held(held: Held) -> Asking[Held | None]:
+    """Read the row under its lock, and its pass. None: the row is not where the claim put it."""
+    wish, claims = held.wish, held.wish.claims
+    rows = yield Fetch(claims.lock_row, {"id0": wish.row})
+    lines = yield Fetch(claims.read_claim, vars_of(wish.name))
+    if not rows or not lines:
+        return None
+    values = row_values(claims, rows[0])
+    status = claims.entity.codec.decode(values[claims.entity.status.name])
+    if (status, _version(claims, values)) != (wish.into, held.fence):
+        return None
+    (_requester, _input, pass_number, *_) = lines[0]
+    return replace(held, pass_number=pass_number, values=values)
 
 
 def take_at_once(wish: Wish, operation: str) -> Asking[Taken]:
     """Lock, claim and journal in one statement."""
     claims = wish.claims
-    ((seen, locked, pass_number, *row),) = yield Fetch(claims.take_claim_if_in_status, take_params(wish, operation))
+    taking = Fetch(claims.take_claim_if_in_status, take_params(wish, operation), whole=True)
+    ((seen, locked, pass_number, *row),) = yield taking
     if seen is None:
         raise error("SEMEL-ROW-1", ids=repr(wish.row), table=claims.entity.name)
     if pass_number is None:
-        return (yield from why_missed(wish, None if locked is None else claims.entity.codec.decode(locked)))
+        status = None if locked is None else claims.entity.codec.decode(locked)
+        if status == wish.name.status:
+            # The row was there to be claimed, and still did not move: a trigger of the user's has swallowed the UPDATE.
+            raise error("SEMEL-STORE-6", statement=claims.take_claim_if_in_status.name, counted=0, expected=1)
+        return (yield from why_missed(wish, status))
     values = row_values(claims, row)
     return Held(wish, fence=_version(claims, values), pass_number=pass_number, values=values)
 
@@ -120,8 +141,6 @@ def take_in_steps(wish: Wish, operation: str) -> Asking[Taken]:
     claims, params = wish.claims, take_params(wish, operation)
     rows = yield Fetch(claims.lock_row_or_skip, {"id0": wish.row})
     if not rows:
-        if not (yield Fetch(claims.read_status, {"id0": wish.row})):
-            raise error("SEMEL-ROW-1", ids=repr(wish.row), table=claims.entity.name)
         return (yield from why_missed(wish, None))
     values = dict(row_values(claims, rows[0]))
     status = claims.entity.codec.decode(values[claims.entity.status.name])
@@ -154,9 +173,12 @@ def why_missed(wish: Wish, status: str | None) -> Asking[Busy | NotAllowed]:
     """Say why the row was not to be had. `status` is None where somebody held its lock."""
     if status is not None and status not in wish.claim_statuses:
         return NotAllowed(status)
-    holders = yield Fetch(wish.claims.read_holder, {"entity": wish.name.entity, "row_id": wish.name.row_id})
+    holders = yield Fetch(wish.claims.read_holder, vars_of(wish.name))
     for _owner, step_key, _claim_status, _request in holders:
         return Busy(step_key)
+    # Whoever held the lock may have deleted the row by now.
+    if status is None and not (yield Fetch(wish.claims.read_status, {"id0": wish.row})):
+        raise error("SEMEL-ROW-1", ids=repr(wish.row), table=wish.claims.entity.name)
     return Busy(HELD_BY_LOCK if status is None else status)
 
 
@@ -178,7 +200,7 @@ def leave_claim(held: Held, leave: Leave, within: Open | None = None) -> Asking[
     def attempt(operation: str) -> Asking[bool]:
         if held.wish.claims.in_one_statement:
             return (yield from leave_at_once(held, leave, operation))
-        left: bool = yield Together(lambda: leave_in_steps(held, leave, operation))
+        left: bool = yield Together(lambda: leave_in_steps(held, leave, operation), whole=True)
         return left
 
     return (
@@ -189,12 +211,14 @@ def leave_claim(held: Held, leave: Leave, within: Open | None = None) -> Asking[
 def give_lease_up(held: Held) -> Asking[None]:
     """Let a keeper have the claim at its next look, if it still has our fence. Failing to say so only costs a lease."""
     with suppress(StoreError):
-        yield Execute(held.wish.claims.give_lease_up, {**vars_of(held.wish.name), "fence": held.fence})
+        yield Execute(held.wish.claims.give_lease_up, {**vars_of(held.wish.name), "fence": held.fence}, whole=True)
 
 
 def park_claim(held: Held, review: str) -> Asking[None]:
     """Leave a claim to a person, with the reason."""
-    yield Execute(held.wish.claims.park_claim, {**vars_of(held.wish.name), "fence": held.fence, "review": review})
+    yield Execute(
+        held.wish.claims.park_claim, {**vars_of(held.wish.name), "fence": held.fence, "review": review}, whole=True
+    )
 
 
 def leave_within(held: Held, leave: Leave, within: Open) -> Asking[bool]:
@@ -208,7 +232,7 @@ def leave_within(held: Held, leave: Leave, within: Open) -> Asking[bool]:
         return True
 
     try:
-        left: bool = yield Together(begin, within)
+        left: bool = yield Together(begin, within, whole=True)
     except OutcomeUnknownError as problem:
         journal = held.wish.claims.journal
         mark = yield from settle_operation(operation, journal.abandon_operation_unless_committed, problem)
@@ -221,7 +245,7 @@ def leave_within(held: Held, leave: Leave, within: Open) -> Asking[bool]:
 def leave_at_once(held: Held, leave: Leave, operation: str) -> Asking[bool]:
     """Move, close, journal and record in one statement."""
     statement = held.wish.claims.leave_claim_if_fenced(len(leave.effects))
-    ((version,),) = yield Fetch(statement, leave_params(held, leave, operation))
+    ((version,),) = yield Fetch(statement, leave_params(held, leave, operation), whole=True)
     return version is not None
 
 

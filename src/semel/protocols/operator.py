@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, TypeVar
 
 from semel.asks import Asking, ClaimName, Execute, Fetch, Now, Together
+from semel.errors import error
 from semel.protocols.claim import Held, Leave, expect_one, leave_in_steps, row_values, vars_of
 from semel.protocols.operation import Mark, run_once
 from semel.protocols.sight import ClaimSeen, EffectSeen
@@ -168,7 +169,11 @@ def leave_by_hand(wanted: Release, judged: Judged, claim: ClaimSeen, operation: 
     assert judged.version is not None, "a row that is there has a version"
     wish = wish_of(stranded_of(wanted, claim), wanted.by)
     held = Held(wish, fence=judged.version, pass_number=0, values={})
-    yield from leave_in_steps(held, Leave(claim.back_to, 0, detail=wanted.reason), operation, claim_fence=claim.fence)
+    leave = Leave(claim.back_to, 0, detail=wanted.reason)
+    if not (yield from leave_in_steps(held, leave, operation, claim_fence=claim.fence)):
+        # The row is locked and was judged, so only a trigger of the user's can have swallowed the UPDATE.
+        moving = wanted.claims.move_row_out_of_claim_if_fenced
+        raise error("SEMEL-STORE-6", statement=moving.name, counted=0, expected=1)
 
 
 def stranded_of(wanted: Release, claim: ClaimSeen) -> Stranded:

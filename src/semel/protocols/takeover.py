@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from semel.asks import Asking, ClaimName, Execute, Fetch, Statement, Together
+from semel.errors import error
 from semel.protocols.claim import Held, Leave, Wish, expect_one, leave_in_steps, row_values, vars_of
 from semel.protocols.operation import Mark, run_once
 from semel.store.claims import Claims
@@ -66,7 +67,10 @@ def release_locked(stranded: Stranded, keeper: str, operation: str) -> Asking[Re
         return found
     held = Held(wish_of(stranded, keeper), fence=found.version, pass_number=0, values={})
     leave = Leave(stranded.back_to, 0, detail=f"the holder of fence {stranded.fence} stopped answering")
-    yield from leave_in_steps(held, leave, operation, claim_fence=stranded.fence)
+    if not (yield from leave_in_steps(held, leave, operation, claim_fence=stranded.fence)):
+        # The row is locked and was judged: only a trigger of the user's can have swallowed the UPDATE.
+        moving = stranded.claims.move_row_out_of_claim_if_fenced
+        raise error("SEMEL-STORE-6", statement=moving.name, counted=0, expected=1)
     return "released"
 
 

@@ -12,10 +12,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 
-from semel.store.dialects import FAMILIES, bounded_lock, lock_bound, lock_unbound, skip_locked
+from semel.store.dialects import FAMILIES, bounded_lock, keep_others_out, lock_bound, lock_unbound, skip_locked
 from semel.store.entity import Entity
 from semel.store.ground import Ground
 from semel.store.journal import Journal
+from semel.store.meta import Meta
 from semel.store.outbox import Outbox
 from semel.store.statements import ONE, ZERO, Statement, bind, text_constant
 
@@ -56,12 +57,8 @@ class Claims:
         entity, table = self.entity, self.entity.table
         fits = sa.case((entity.status == bind("from", entity.status.type), ONE), else_=ZERO)
         seen = sa.select(entity.id.label("id")).where(entity.id == self._id).cte("seen")
-        locked = (
-            sa.select(entity.id.label("id"), entity.status.label("status"), fits.label("fits"))
-            .where(entity.id == self._id)
-            .with_for_update(skip_locked=True, of=table)
-            .cte("locked")
-        )
+        locking = sa.select(entity.id.label("id"), entity.status.label("status"), fits.label("fits"))
+        locked = keep_others_out(locking.where(entity.id == self._id), table, skip=True).cte("locked")
         labelled = [column.label(f"row_{number}") for number, column in enumerate(self.columns)]
         # As in a transition, `locked` has judged the row as it is; the UPDATE still sees it as it was.
         moved = (
@@ -99,17 +96,17 @@ class Claims:
             return Statement("lock_row", bounded_lock(select, self.ground.family), writes=False)
         bounded = lock_bound()
         labelled = [column.label(f"row_{number}") for number, column in enumerate(self.columns)]
-        locked = (
-            sa.select(*labelled)
-            .select_from(self.entity.table.join(bounded, sa.true()))
-            .where(self.entity.id == self._id)
-            .with_for_update(of=self.entity.table)
-            .cte("locked")
-        )
+        locking = sa.select(*labelled).select_from(self.entity.table.join(bounded, sa.true()))
+        locked = keep_others_out(locking.where(self.entity.id == self._id), self.entity.table).cte("locked")
         row = [locked.c[f"row_{number}"] for number in range(len(self.columns))]
         # The inner join answers no line for no row; a bound that then stays is that of a transaction that ends.
         answer = sa.select(*row, lock_unbound(bounded)).select_from(bounded.join(locked, sa.true()))
         return Statement("lock_row", answer, writes=False)
+
+    @cached_property
+    def take_write_lock(self) -> Statement | None:
+        """Take SQLite's only write lock, as the first statement in a borrowed transaction; None where rows have locks."""
+        return Meta(self.ground).touch_installation if self.ground.family == "sqlite" else None
 
     @cached_property
     def read_status(self) -> Statement:
@@ -118,9 +115,10 @@ class Claims:
 
     @cached_property
     def read_holder(self) -> Statement:
-        """Answer (owner, step key, claim status, request) of the claim that is held on the row, if any."""
+        """Answer (owner, step key, claim status, request) of the claim that a workflow holds on the row, if any."""
         table = self._table
         select = sa.select(table.c.owner, table.c.step_key, table.c.claim_status, table.c.request).where(
+            table.c.workflow == bind("workflow", table.c.workflow.type),
             table.c.entity == bind("entity", table.c.entity.type),
             table.c.row_id == bind("row_id", table.c.row_id.type),
             table.c.held == ONE,
@@ -183,11 +181,8 @@ class Claims:
         if self.ground.family != "postgresql":
             return Statement("lock_row_if_fenced", bounded_lock(select, self.ground.family), writes=False)
         bounded = lock_bound()
-        locked = (
-            select.select_from(self.entity.table.join(bounded, sa.true()))
-            .with_for_update(of=self.entity.table)
-            .cte("locked")
-        )
+        locking = select.select_from(self.entity.table.join(bounded, sa.true()))
+        locked = keep_others_out(locking, self.entity.table).cte("locked")
         found = sa.select(locked.c[self.entity.id.name], lock_unbound(bounded))
         return Statement("lock_row_if_fenced", found.select_from(bounded.join(locked, sa.true())), writes=False)
 

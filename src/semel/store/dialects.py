@@ -145,7 +145,20 @@ def bounded_lock(select: sa.Select[Any], family: Family) -> sa.Select[Any]:
 
 def skip_locked(select: sa.Select[Any], table: sa.TableClause, family: Family) -> sa.Select[Any]:
     """Make a SELECT lock its rows without waiting; rows that somebody holds are left out."""
-    return select.with_for_update(skip_locked=True, of=table if family == "postgresql" else None)
+    return (
+        keep_others_out(select, table, skip=True)
+        if family == "postgresql"
+        else select.with_for_update(skip_locked=True)
+    )
+
+
+def keep_others_out(select: sa.Select[Any], table: sa.TableClause, *, skip: bool = False) -> sa.Select[Any]:
+    """Make PostgreSQL's SELECT lock rows as an UPDATE of a status does: FOR NO KEY UPDATE.
+
+    Two of them exclude each other; but a new row that refers to this one by a foreign key waits for neither, and neither
+    waits for it. FOR UPDATE would let an action on another connection wait for its own step.
+    """
+    return select.with_for_update(key_share=True, skip_locked=skip, of=table)
 
 
 _LOCK_TIMEOUT: sa.ColumnElement[str] = sa.literal_column("'lock_timeout'")
@@ -281,6 +294,8 @@ def _is_stale_plan(problem: BaseException) -> bool:
 
 def _read_words(problem: BaseException) -> Fault | None:
     names = {kind.__name__ for kind in type(problem).__mro__}
+    if _was_never_sent(problem):
+        return Fault.FINAL
     if "ProgrammingError" in names:
         return Fault.FINAL  # a value that the driver would not even send
     if "OperationalError" in names:
@@ -290,6 +305,15 @@ def _read_words(problem: BaseException) -> Fault | None:
     if type(problem).__name__ == "InterfaceError" and _says_lost(problem):
         return Fault.LOST
     return None
+
+
+def _was_never_sent(problem: BaseException) -> bool:
+    """Recognise a parameter that the driver refused to write, before anything left. What it cannot read is another thing."""
+    if isinstance(problem, UnicodeEncodeError):
+        return True
+    words = str(problem)
+    is_refused = "NUL (0x00)" in words or "invalid input for query argument" in words  # psycopg; asyncpg
+    return type(problem).__name__ == "DataError" and is_refused
 
 
 def _says_lost(problem: BaseException) -> bool:

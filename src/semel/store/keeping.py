@@ -34,13 +34,6 @@ class Keeping:
         is_named = [claims.c[name] == bind(name, claims.c[name].type) for name in NAME]
         # A finish leaves the fence as it was, so a claim that has ended is told by not being held.
         is_fenced = sa.and_(claims.c.fence == bind("fence", sa.BigInteger), claims.c.held == ONE)
-        later = {
-            "next_look_us": ground.now + bind("pause_us", sa.BigInteger),
-            "resumes": claims.c.resumes + bind("failed", sa.BigInteger),
-        }
-        self.postpone_claim = Statement(
-            "postpone_claim", sa.update(claims).values(later).where(*is_named, is_fenced), writes=True
-        )
         parked = {"review": bind("review", sa.Text())}
         self.park_claim = Statement(
             "park_claim", sa.update(claims).values(parked).where(*is_named, is_fenced), writes=True

@@ -17,6 +17,19 @@ EFFECTS_LIMIT = 100
 _PER_EFFECT = ("effect_id", "name", "payload")
 
 
+def is_before(earlier: Any, later: Any) -> sa.ColumnElement[bool]:
+    """Whether an after-effect is to be delivered first: it was recorded earlier by the same workflow for the same row.
+
+    Time comes before the version, which begins anew where a deleted row's id is used again; one row's moves wait for each
+    other's locks. Two moves of one clock tick are told apart by their version, two effects of one move by their ordinal.
+    """
+    e, c = earlier.c, later.c
+    same_row = sa.and_(e.entity == c.entity, e.row_id == c.row_id, e.workflow == c.workflow)
+    in_move = sa.and_(e.version == c.version, e.ordinal < c.ordinal)
+    in_tick = sa.and_(e.recorded_us == c.recorded_us, sa.or_(e.version < c.version, in_move))
+    return sa.and_(same_row, sa.or_(e.recorded_us < c.recorded_us, in_tick))
+
+
 class Outbox:
     """Statements over the after-effects of one database."""
 
@@ -55,7 +68,7 @@ class Outbox:
     def _row(self, number: int) -> dict[str, Any]:
         columns = self.table.c
         row: dict[str, Any] = {name: bind(f"{name}_{number}", columns[name].type) for name in _PER_EFFECT}
-        row |= {name: bind(name, columns[name].type) for name in ("entity", "row_id", "version")}
+        row |= {name: bind(name, columns[name].type) for name in ("entity", "row_id", "workflow", "version")}
         row |= {"ordinal": sa.literal_column(str(number), sa.BigInteger), "state": text_constant("due")}
         return row | {"next_look_us": self.ground.now, "recorded_us": self.ground.now}
 
@@ -71,17 +84,7 @@ class Outbox:
         is_blocked = (
             sa.select(ONE)
             .select_from(earlier)
-            .where(
-                earlier.c.entity == c.entity,
-                earlier.c.row_id == c.row_id,
-                earlier.c.state != text_constant("delivered"),
-            )
-            .where(
-                sa.or_(
-                    earlier.c.version < c.version,
-                    sa.and_(earlier.c.version == c.version, earlier.c.ordinal < c.ordinal),
-                )
-            )
+            .where(is_before(earlier, table), earlier.c.state != text_constant("delivered"))
             .exists()
         )
         select = (
@@ -169,5 +172,7 @@ class Outbox:
         return [c.effect_id == bind("effect_id", c.effect_id.type), c.attempts == bind("attempts", sa.BigInteger)]
 
     def _end_attempt(self, name: str, values: dict[str, Any]) -> Statement:
-        is_taken = self.table.c.state == text_constant("taken")
-        return Statement(name, sa.update(self.table).values(values).where(*self._is_attempt(), is_taken), writes=True)
+        c = self.table.c
+        # A retry by hand counts the attempts anew, so their number alone would let a very old one end a new one.
+        is_mine = (c.state == text_constant("taken"), c.owner == bind("owner", c.owner.type))
+        return Statement(name, sa.update(self.table).values(values).where(*self._is_attempt(), *is_mine), writes=True)

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from semel.store.claims import NAME
 from semel.store.ground import Ground
+from semel.store.outbox import is_before
 from semel.store.statements import ONE, ZERO, Statement, bind, text_constant
 
 CLAIM_COLUMNS = (
@@ -93,7 +94,7 @@ class Sights:
         blocked = (
             sa.select(sa.func.count())
             .select_from(later)
-            .where(self._is_before(table, later), later.c.state != text_constant("delivered"))
+            .where(is_before(table, later), later.c.state != text_constant("delivered"))
             .scalar_subquery()
         )
         columns = [*(table.c[name] for name in EFFECT_COLUMNS), sa.type_coerce(blocked, sa.BigInteger).label("blocked")]
@@ -107,7 +108,7 @@ class Sights:
         is_blocked = (
             sa.select(ONE)
             .select_from(earlier)
-            .where(self._is_before(earlier, table), earlier.c.state != text_constant("delivered"))
+            .where(is_before(earlier, table), earlier.c.state != text_constant("delivered"))
             .exists()
         )
         where = (
@@ -162,7 +163,8 @@ class Sights:
         """Answer the journal's lines about a row, the newest first."""
         journal = self.ground.tables.journal
         where = self._is_row(journal)
-        order = (journal.c.version.desc(), journal.c.at_us.desc(), journal.c.operation_id, journal.c.ordinal.desc())
+        # Time before version, which begins anew where the id of a deleted row is used again.
+        order = (journal.c.at_us.desc(), journal.c.version.desc(), journal.c.operation_id, journal.c.ordinal.desc())
         return self._see("read_moves_of_row", journal, MOVE_COLUMNS, where, *order)
 
     @cached_property
@@ -175,7 +177,7 @@ class Sights:
     def read_effects_of_row(self) -> Statement:
         """Answer the after-effects of a row, the newest first."""
         c = self._outbox.c
-        order = (c.version.desc(), c.ordinal.desc())
+        order = (c.recorded_us.desc(), c.version.desc(), c.ordinal.desc())
         return self._see("read_effects_of_row", self._outbox, EFFECT_COLUMNS, self._is_row(self._outbox), *order)
 
     @cached_property
@@ -239,12 +241,6 @@ class Sights:
     def _is_row(self, table: sa.Table) -> tuple[sa.ColumnElement[bool], ...]:
         c = table.c
         return c.entity == bind("entity", c.entity.type), c.row_id == bind("row_id", c.row_id.type)
-
-    def _is_before(self, earlier: Any, later: Any) -> sa.ColumnElement[bool]:
-        """Whether an after-effect of the same row is to be delivered first."""
-        same = sa.and_(earlier.c.entity == later.c.entity, earlier.c.row_id == later.c.row_id)
-        in_move = sa.and_(earlier.c.version == later.c.version, earlier.c.ordinal < later.c.ordinal)
-        return sa.and_(same, sa.or_(earlier.c.version < later.c.version, in_move))
 
     def _see(self, name: str, table: sa.Table, columns: tuple[str, ...], where: Any, *order: Any) -> Statement:
         return self._bounded(name, sa.select(*(table.c[column] for column in columns)).where(*where), *order)

@@ -121,6 +121,7 @@ class OwnTables:
             _text("name"),
             _text("entity"),
             _text("row_id", length=ROW_ID_CHARACTERS),
+            _text("workflow"),
             _whole("version"),
             _whole("ordinal"),
             _text("payload", length=None),

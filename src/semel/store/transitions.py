@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from semel.store.dialects import FAMILIES, bounded_lock, lock_bound, lock_unbound
+from semel.store.dialects import FAMILIES, bounded_lock, keep_others_out, lock_bound, lock_unbound
 from semel.store.entity import Entity, Id
 from semel.store.ground import Ground
 from semel.store.journal import TRANSITION, Journal
@@ -118,13 +118,12 @@ class MoveStatements:
     def _move_row(self, unbound: list[Any], bounded: sa.CTE | None = None) -> sa.Select[Any]:
         entity, table = self.entity, self.entity.table
         bounded = lock_bound() if bounded is None else bounded
-        locked = (
+        locking = (
             sa.select(entity.id.label("id"), entity.status.label("status"), self._fits().label("fits"))
             .select_from(table.join(bounded, sa.true()))
             .where(entity.id == bind("id0", entity.id.type))
-            .with_for_update(of=table)
-            .cte("locked")
         )
+        locked = keep_others_out(locking, table).cte("locked")
         # The UPDATE sees the row as it was when the statement began. A condition on its columns here would miss a row that
         # changed while the lock was waited for; `locked` has judged the row as it is.
         moved = (
@@ -154,14 +153,10 @@ class MoveStatements:
     def _within_bound(self, select: sa.Select[Any], *, joined: bool) -> sa.Select[Any]:
         bounded = lock_bound()
         columns = {"id": self.entity.id, "status": self.entity.status, "version": self.entity.version}
-        inner = (
-            select.with_only_columns(
-                *(column.label(name) for name, column in columns.items()), self._fits().label("fits")
-            )
-            .select_from(self.entity.table.join(bounded, sa.true()))
-            .with_for_update(of=self.entity.table)
-            .cte("locked")
-        )
+        labelled = [column.label(name) for name, column in columns.items()]
+        locking = select.with_only_columns(*labelled, self._fits().label("fits"))
+        locking = locking.select_from(self.entity.table.join(bounded, sa.true()))
+        inner = keep_others_out(locking, self.entity.table).cte("locked")
         # In a transaction of our own the bound stays until its end, for the foreign keys and triggers of the moves.
         unbound = [lock_unbound(bounded)] if joined else []
         outer = sa.select(inner.c.id, inner.c.status, inner.c.version, inner.c.fits, *unbound)

@@ -16,7 +16,7 @@ from semel.workflow.model import Step, Workflow
 FINISHES = frozenset({"finish", "step"})
 """What the journal calls the end of a pass: with a claim, and without one."""
 
-NO_MOVES = frozenset({"abandoned", "delivery"})
+NO_MOVES = frozenset({"abandoned", "delivery", "retry"})
 """What the journal keeps beside moves."""
 
 

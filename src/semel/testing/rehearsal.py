@@ -156,6 +156,9 @@ class Rehearsal:
         joined.actors = JoinedActors(own.actors, SyncJoined(borrowed).begin)
         return take_steps(joined.conduct(protocol))
 
+    def close(self) -> None:
+        """The test's connection stays open."""
+
 
 class AsyncRehearsal:
     """Stands in for the performer of an `AsyncSemel`."""

@@ -155,7 +155,7 @@ class StepShape(Shape):
         default=False, description="True: nobody may take the step any more, but rows already in it keep their keepers."
     )
     secret_input: Names = Field(
-        default_factory=list, description="Keys of the input that are stored only as digests, never as they are."
+        default_factory=list, description="Keys of the input that are never stored, only that they were there."
     )
 
 

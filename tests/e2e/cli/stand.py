@@ -163,7 +163,9 @@ class Stand:
 
     def park_effects(self) -> None:
         """Let a courier have given up on every after-effect."""
-        self.write("UPDATE semel_outbox SET state = 'parked', attempts = 10, problem = 'RuntimeError: no' WHERE state = 'due'")
+        self.write(
+            "UPDATE semel_outbox SET state = 'parked', attempts = 10, problem = 'RuntimeError: no' WHERE state = 'due'"
+        )
 
 
 def lay_stand(shell: Shell, database: Database, kind: str = "Semel", *, lease: float = 30.0) -> Stand:

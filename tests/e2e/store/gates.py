@@ -15,22 +15,21 @@ from tests.databases import Database
 
 LOCK = 7
 
-POSTGRESQL = (
-    "CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS "
-    f"'BEGIN PERFORM pg_advisory_xact_lock({LOCK}); RETURN NEW; END'",
-    "CREATE TRIGGER gate BEFORE {write} ON {table} FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION wait_at_gate()",
-)
-MARIADB = (
-    "CREATE TRIGGER gate BEFORE {write} ON {table} FOR EACH ROW "
-    "BEGIN IF {when} THEN DO GET_LOCK(CONCAT(DATABASE(), '.gate'), 600); DO RELEASE_LOCK(CONCAT(DATABASE(), '.gate')); "
-    "END IF; END",
-)
-SQLITE = (
-    "CREATE TRIGGER gate BEFORE {write} ON {table} FOR EACH ROW WHEN {when} BEGIN "
-    "SELECT (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) SELECT max(i) FROM n);"
-    " END",
-)
-MAKE = {"postgresql": POSTGRESQL, "mariadb": MARIADB, "sqlite": SQLITE}
+MAKE = {
+    "postgresql": (
+        f"""CREATE FUNCTION wait_at_gate() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN PERFORM pg_advisory_xact_lock({LOCK}); RETURN NEW; END'""",
+        "CREATE TRIGGER gate BEFORE {write} ON {table} FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION wait_at_gate()",
+    ),
+    "mariadb": (
+        """CREATE TRIGGER gate BEFORE {write} ON {table} FOR EACH ROW BEGIN IF {when} THEN
+        DO GET_LOCK(CONCAT(DATABASE(), '.gate'), 600); DO RELEASE_LOCK(CONCAT(DATABASE(), '.gate')); END IF; END""",
+    ),
+    "sqlite": (
+        """CREATE TRIGGER gate BEFORE {write} ON {table} FOR EACH ROW WHEN {when} BEGIN SELECT (
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000000000) SELECT max(i) FROM n); END""",
+    ),
+}
 HOLD = {
     "postgresql": f"SELECT pg_advisory_lock({LOCK})",
     "mariadb": "SELECT GET_LOCK(CONCAT(DATABASE(), '.gate'), 0)",

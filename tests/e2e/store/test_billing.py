@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from media_store.billing import write_mails
 from media_store.models import BillingPeriod, Invoice, InvoiceLine, Mail, Payment
 from media_store.stock import today
 from tests.databases import Database
@@ -212,8 +213,6 @@ def test_what_is_not_there_is_404(server: Server, path: str, code: str) -> None:
 
 def test_an_effect_that_comes_twice_writes_once(database: Database) -> None:
     """However often SendInvoices is delivered under one id, each recipient has one mail."""
-    from media_store.billing import write_mails  # noqa: PLC0415 - beside its only test
-
     with serving(database.url), Session(database.engine()) as session:
         for _ in range(2):
             write_mails(session, "effect-1", 2)

@@ -56,9 +56,12 @@ def count_mails(database: Database) -> Counter[str]:
 
 def test_a_server_that_dies_while_closing_leaves_nothing_between(database: Database) -> None:
     """Killed between claim and finish: the period comes back to approved, is closed again, and each invoice is sent once."""
-    with serving(database.url, options=SHORT) as (server,):
-        with closed_gate(database, "UPDATE", "billing_periods", "NEW.status = 'closed'"):
-            kill_at_gate(database, server, (BillingPeriod, 1, "closing"), "/billing-periods/1/close")
+    is_finish = "NEW.status = 'closed'"
+    with (
+        serving(database.url, options=SHORT) as (server,),
+        closed_gate(database, "UPDATE", "billing_periods", is_finish),
+    ):
+        kill_at_gate(database, server, (BillingPeriod, 1, "closing"), "/billing-periods/1/close")
     with serving(database.url, options=SHORT) as (server,), running(Worker(database.url, *SHORT)):
         assert see_status(database, BillingPeriod, 1, {"approved", "closed"}) == "approved"
         assert count_mails(database) == {}
@@ -82,15 +85,10 @@ def test_a_server_that_dies_with_an_invoice_leaves_it_as_it_was(
     database: Database, path: str, sent: dict[str, object], claimed: str
 ) -> None:
     """Killed when clone or payment are written and not committed: neither is there, and the invoice is sent again."""
-    with serving(database.url, options=SHORT) as (server,):
-        with closed_gate(database, "UPDATE", "invoices", "NEW.status IN ('void', 'paid')"):
-            kill_at_gate(
-                database,
-                server,
-                (Invoice, 1, claimed),
-                f"/invoices/1/{path}",
-                **{"headers": {**OPERATOR, "Idempotency-Key": "k"}, **sent},
-            )
+    is_finish = "NEW.status IN ('void', 'paid')"
+    sent = {"headers": {**OPERATOR, "Idempotency-Key": "k"}, **sent}
+    with serving(database.url, options=SHORT) as (server,), closed_gate(database, "UPDATE", "invoices", is_finish):
+        kill_at_gate(database, server, (Invoice, 1, claimed), f"/invoices/1/{path}", **sent)
     with running(Worker(database.url, *SHORT)):
         see_status(database, Invoice, 1, {"sent"})
     with Session(database.engine()) as session:
@@ -101,12 +99,10 @@ def test_a_server_that_dies_with_an_invoice_leaves_it_as_it_was(
 def test_a_worker_that_dies_while_it_delivers_is_replaced(database: Database) -> None:
     """Killed in the middle of sending, a worker leaves no mail behind; the next one sends each invoice once."""
     with serving(database.url, options=SHORT) as (server,):
-        with (
-            closed_gate(database, "INSERT", "mails", "NEW.about = 'INV-2-2'"),
-            running(worker := Worker(database.url, *SHORT)),
-        ):
-            with server.client(headers=OPERATOR) as client:
-                assert client.post("/billing-periods/2/close").status_code == 200
+        with server.client(headers=OPERATOR) as client:
+            assert client.post("/billing-periods/2/close").status_code == 200
+        gate = closed_gate(database, "INSERT", "mails", "NEW.about = 'INV-2-2'")
+        with gate, running(worker := Worker(database.url, *SHORT)):
             see(lambda: find_effect(database), "taken".__eq__)
             worker.kill()
         assert count_mails(database) == {}

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from media_store.database import alone, open_sqlite
 from media_store.models import BillingPeriod, Invoice, User
-from media_store.stock import create_what_is_missing
+from media_store.stock import create_what_is_missing, today
 from tests.databases import Database
 
 LOOK_SECONDS = (
@@ -86,6 +86,7 @@ def test_a_number_has_one_live_invoice(engine: sa.Engine) -> None:
     """The database refuses a second live invoice of a number, and takes any number of void ones."""
     create(engine)
     again = {"number": "INV-1-1", "billing_period_id": 1, "user_id": 1, "amount_minor": 999, "currency": "usd"}
+    again["due_on"] = today()
     with Session(engine) as session, session.begin():
         session.add_all([Invoice(**again, status="void"), Invoice(**again, status="void")])
     with Session(engine) as session, pytest.raises(sa.exc.IntegrityError), session.begin():

@@ -24,8 +24,9 @@ class Order(Base):
 
 
 class Joined(Base):
-    __table__ = sa.join(Order.__table__, sa.Table("more", Base.metadata, sa.Column("id", primary_key=True)), sa.true())
-    id = column_property(Order.__table__.c.id, Base.metadata.tables["more"].c.id)
+    __table__ = sa.join(
+        Order.__table__, sa.Table("more", Base.metadata, sa.Column("more_id", sa.Integer, primary_key=True)), sa.true()
+    )
 
 
 def read(given: Any, *, status: Any = "status", version: Any = "version", id: Any = None) -> Declared:  # noqa: A002 - the public word

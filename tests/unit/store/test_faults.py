@@ -125,10 +125,9 @@ def test_a_wrapped_error_is_found_by_its_code_before_its_words() -> None:
     locked = psycopg.errors.LockNotAvailable("canceling statement due to lock timeout")
     wrapped = sa.exc.OperationalError(statement, {}, locked)
     assert classify(wrapped) is Fault.LOCKED
-    try:
-        raise RuntimeError("connection closed") from psycopg.errors.UniqueViolation("duplicate key")
-    except RuntimeError as django_like:
-        assert classify(django_like) is Fault.FINAL
+    wrapped_by_django = RuntimeError("connection closed")
+    wrapped_by_django.__cause__ = psycopg.errors.UniqueViolation("duplicate key")
+    assert classify(wrapped_by_django) is Fault.FINAL
 
 
 def test_every_fault_is_told_apart() -> None:

@@ -71,12 +71,12 @@ class Cast:
 
     def _keep(self, name: str) -> Callable[[Life], Deeds]:
         pause = self.scenario.lease_us / 1_000_000 + 1
-        return lambda life: keep(name, self.stage, life, self.functions, pause)
+        return lambda life: keep(name, self.stage, life, self.functions, self.scenario.looks, pause)
 
     def live(self, number: int, owner: str) -> Life:
         """Give somebody a new life."""
         life = Life(number, owner, self.stage.ground.read_clock, self.scenario.beats)
-        life.conductor.actors = PlainActors(life, self.functions)
+        life.conductor.actors = PlainActors(life, self.functions, self.stage.outbox.note_delivery_once)
         return life
 
     # What happens beside the steps

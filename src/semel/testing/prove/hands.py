@@ -20,9 +20,6 @@ from semel.testing.prove.life import Deeds, Life
 from semel.testing.prove.plain import Functions
 from semel.testing.prove.stage import Stage
 
-LOOKS = 2
-"""How often a keeper looks: once to see a heartbeat, once to see the same one again."""
-
 
 @dataclass(frozen=True)
 class Failed:
@@ -96,7 +93,8 @@ class _Setup:
 
 def make_duty(name: str, stage: Stage, life: Life, functions: Functions) -> Duty:
     """Make one keeper's duty, new as in a process that has just begun."""
-    territory = Territory(stage.keeping, lambda: [each.name for each in stage.workflows], stage.claims.get)
+    names = [each.name for each in stage.workflows]
+    territory = Territory(stage.keeping, lambda: names, lambda name: stage.claims.get(name.entity))
     if name == "janitor":
         return Janitor(territory)
     if name == "resumer":
@@ -107,9 +105,9 @@ def make_duty(name: str, stage: Stage, life: Life, functions: Functions) -> Duty
     raise AssertionError(f"there is no keeper called {name!r}")
 
 
-def keep(name: str, stage: Stage, life: Life, functions: Functions, pause_seconds: float) -> Deeds:
+def keep(name: str, stage: Stage, life: Life, functions: Functions, looks: int, pause_seconds: float) -> Deeds:
     """Look, let a lease go by on one's own clock, and look again."""
     duty = make_duty(name, stage, life, functions)
-    for _ in range(LOOKS):
+    for _ in range(looks):
         yield from life.perform(duty.look())
         life.clock.wait(pause_seconds)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from semel.testing.prove.moves import ACTORS_FROM, DEAD, Event, Label, State
-
-if TYPE_CHECKING:
-    from semel.testing.prove.search import Search, Violation
+from semel.testing.prove.moves import ACTORS_FROM, DEAD, Label, State
+from semel.testing.prove.search import Search, Violation
 
 PASSES_LIMIT = 8
 """How often a whole story is gone through again after it became shorter."""
@@ -31,8 +30,8 @@ def _pass(search: Search, violation: Violation) -> Violation | None:
         for early in range(late):
             changed = [*labels[:early], labels[late], *labels[early:late], *labels[late + 1 :]]
             if count_switches(changed) < cost:
-                found = replay(search, changed, violation)
-                if found is not None:
+                found = follow(search, changed, is_alike)
+                if found is not None and found.invariant == violation.invariant:
                     return found
     return None
 
@@ -43,48 +42,26 @@ def count_switches(labels: list[Label]) -> int:
     return sum(1 for earlier, later in zip(actors, actors[1:], strict=False) if earlier != later)
 
 
-def replay(search: Search, labels: list[Label], wanted: Violation) -> Violation | None:
-    """Go a path of the same events in another order; None, if it does not lead to the same violation."""
+def is_alike(label: Label, wanted: Label) -> bool:
+    """Whether two events are the same thing done by the same actor; a jump also goes to the same moment."""
+    return label[:2] == wanted[:2] and (label[0] != "jump" or label[2] == wanted[2])
+
+
+def follow(search: Search, wanted: Sequence[Any], is_wanted: Callable[[Label, Any], bool]) -> Violation | None:
+    """Go a path of events; answer the violation it leads to. None: an event cannot happen there, or nothing is wrong."""
     state = search.moves.start(search.budgets.left)
     path: list[tuple[Label, State]] = [(("start", DEAD, 0), state)]
-    for number, label in enumerate(labels):
-        event = _find(search, state, label)
+    for each in wanted:
+        event = next((event for event in search.moves.after(state) if is_wanted(event.label, each)), None)
         if event is None:
             return None
         path.append((event.label, event.after))
         state = event.after
-        problem = event.landing.problem if event.landing is not None else None
-        if problem is not None:
-            is_last = number == len(labels) - 1
-            return _same(wanted, problem[0], problem[1], path) if is_last or problem[0] == wanted.invariant else None
-    return _judge_end(search, state, path, wanted)
-
-
-def _find(search: Search, state: State, label: Label) -> Event | None:
-    kind, who, at = label
-    for event in search.moves.after(state):
-        if (
-            event.label[0] == kind
-            and event.label[1] == who
-            and (kind not in {"jump", "arrive"} or event.label[2] == at)
-        ):
-            return event
-    return None
-
-
-def _judge_end(search: Search, state: State, path: list[tuple[Label, State]], wanted: Violation) -> Violation | None:
+        if event.landing is not None and event.landing.problem is not None:
+            return Violation(*event.landing.problem, tuple(path))
     positions = search.cast.positions.all
-    places = state[ACTORS_FROM:]
-    if any(at != DEAD and positions[at].deed is not None for at in places):
+    if any(at != DEAD and positions[at].deed is not None for at in state[ACTORS_FROM:]):
         return None
     search.cast.endings.forget()
     found = search.judge_end(state)
-    return None if found is None else _same(wanted, found.invariant, found.words, path, found.aftermath)
-
-
-def _same(
-    wanted: Violation, invariant: str, words: str, path: list[tuple[Label, State]], aftermath: tuple[str, ...] = ()
-) -> Violation | None:
-    if invariant != wanted.invariant:
-        return None
-    return type(wanted)(invariant, words, tuple(path), aftermath)
+    return None if found is None else Violation(found.invariant, found.words, tuple(path), found.aftermath)

@@ -19,6 +19,19 @@ Label: TypeAlias = tuple[str, int, int]
 
 NOBODY = -1
 DEAD = -1
+UNDER_WAY = -2
+"""A holder from here on down is a COMMIT that nobody waits for any more: -2 of the first actor, -3 of the second."""
+
+AT_ONCE = frozenset(
+    {
+        ("lock_1_rows", "move_1_locked_rows_if_in_source", "write_1_journal_rows"),
+        ("lock_row_or_skip", "move_row_into_claim_if_in_status", "write_claim", "write_move"),
+        ("move_row_out_of_claim_if_fenced", "close_claim_if_fenced", "write_move"),
+        ("move_row_out_of_claim_if_fenced", "close_claim_if_fenced", "write_move", "write_1_effects"),
+    }
+)
+"""The transactions that PostgreSQL is sent as one statement. One that arrives late decides when it arrives, as a statement
+alone does; any other has its locks since it asked, so nobody writes before its COMMIT is done or is not."""
 ACTORS_FROM = 6
 
 
@@ -60,6 +73,8 @@ class Moves:
             yield from self._step(state, place, position)
             if left[0]:
                 yield self._crash(state, place)
+        if state[3] <= UNDER_WAY:
+            yield from self._resolve(state)
         if state[3] == NOBODY:
             for number, at in enumerate(state[2]):
                 yield self._arrive(state, number, self.positions[at])
@@ -96,12 +111,15 @@ class Moves:
             return
         done = self.carry(image, position, opened, Answer.LOST_APPLIED)
         yield Event(("lost done", who, position.number), self._landed(state, place, done, left), done)
-        if late and opened is None and given.opened is None:
-            under_way = tuple(sorted((*after[2], position.number)))
+        if late and given.opened is None:
             left = (crashes, unknown - 1, clock, late - 1)
-            yield Event(
-                ("lost late", who, position.number), (*after[:2], under_way, *after[3:5], left, *after[6:]), undone
-            )
+            under_way, holder, private = after[2], after[3], after[4]
+            if opened is None and (isinstance(position.deed, Query) or given.names in AT_ONCE):
+                under_way = tuple(sorted((*under_way, position.number)))
+            else:
+                holder, private = UNDER_WAY - who, done.image.number
+            label = ("lost late", who, position.number)
+            yield Event(label, (*after[:2], under_way, holder, private, left, *after[6:]), undone)
 
     def _landed(self, state: State, place: int, landing: Landing, left: tuple[int, ...]) -> State:
         holder, opened = state[3], state[4]
@@ -135,6 +153,13 @@ class Moves:
         under_way = (*state[2][:number], *state[2][number + 1 :])
         after = (landing.image.number, state[1], under_way, *state[3:])
         return Event(("arrive", position.actor.number, position.number), after, landing)
+
+    def _resolve(self, state: State) -> Iterator[Event]:
+        """The COMMIT that is under way, with all its locks, is done or is not."""
+        who = UNDER_WAY - state[3]
+        rest = (NOBODY, NOBODY, *state[5:])
+        yield Event(("commits", who, state[4]), (state[4], state[1], state[2], *rest), None)
+        yield Event(("vanishes", who, state[4]), (*state[:3], *rest), None)
 
     def _jump(self, state: State) -> Iterator[Event]:
         crashes, unknown, clock, late = state[5]

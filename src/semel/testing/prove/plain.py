@@ -140,13 +140,39 @@ class PlainStep:
             raise ClaimLeft
 
 
+class PlainEffect:
+    """What the handler of an after-effect is given."""
+
+    def __init__(self, life: Life, deliver: Deliver, note: Any) -> None:
+        """Keep what is delivered, and the statement that notes it."""
+        self.id = deliver.effect_id
+        self._life = life
+        self._note = note
+
+    def write_once(self, text: str, *bound: object) -> Deeds:
+        """Write in a transaction of the handler's own, unless it has done so before for this effect."""
+        life = self._life
+        connection = life.wire.open()
+        rendered = self._note.render(life.wire.dialect)
+        params = rendered.bind({"effect_id": self.id, "consumer": 1})
+        yield from life.do(life.wire.begin(connection))
+        first = yield from life.do(
+            Query(connection.number, self._note.name, rendered.text, tuple(params), fetches=False)
+        )
+        if first:
+            name = "write " + text.split()[2].partition("(")[0]
+            yield from life.do(Query(connection.number, name, text, bound, fetches=False))
+        yield from life.do(life.wire.commit(connection))
+
+
 class PlainActors:
     """Runs a scenario's functions."""
 
-    def __init__(self, life: Life, functions: Functions) -> None:
+    def __init__(self, life: Life, functions: Functions, note_delivery: Any) -> None:
         """Keep the functions."""
         self._life = life
         self._functions = functions
+        self._note = note_delivery
 
     def open(self) -> PlainOpened:
         """Open nothing yet."""
@@ -189,7 +215,7 @@ class PlainActors:
             yield from self._life.do(Hand(deliver.effect_id, deliver.name, deliver.entity, deliver.row_id))
             handler = self._functions.effects.get(deliver.name)
             if handler is not None:
-                yield from handler(deliver)
+                yield from handler(PlainEffect(self._life, deliver, self._note))
         except Exception as problem:  # noqa: BLE001 - the courier writes it down and tries again
             return problem
         return None

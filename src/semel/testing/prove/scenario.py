@@ -48,7 +48,9 @@ class Scenario:
     validators: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
     effects: ClassVar[Mapping[str, Callable[[Any], Any] | None]] = {}
     keepers: ClassVar[tuple[str, ...]] = ()
-    """Which keepers act beside; each looks twice."""
+    """Which keepers act beside."""
+    looks: ClassVar[int] = 2
+    """How often each looks: once to see a heartbeat, once to see the same one again."""
     recovery: ClassVar[tuple[str, ...]] = ()
     """Which keepers look at the end; those that act, where nothing is said."""
     keeper_count: ClassVar[Mapping[str, int]] = {}

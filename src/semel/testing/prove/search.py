@@ -39,6 +39,8 @@ class Tally:
     seen: set[str] = field(default_factory=set)
     boundaries: dict[tuple[int, str], set[str]] = field(default_factory=dict)
     """Where somebody came by, and what befell them there: (actor, boundary) → faults."""
+    longest: dict[int, int] = field(default_factory=dict)
+    """How many boundaries each actor passes in the history in which they pass most."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class Search:
             tally.transitions += 1
             kind = event.label[0]
             if kind != "arrive":
-                is_over = False
+                is_over = False  # a commit that is under way may also never arrive
             self._befell.add((kind, event.label[2]))
             self._enter(event.after, number, event.label, depth + 1, ways)
             landing = event.landing
@@ -143,13 +145,14 @@ class Search:
         tally, positions = self.tally, self.cast.positions.all
         tally.seen = set(self.cast.carrier.seen)
         for kind, at in self._befell:
-            if kind in {"jump", "beat"}:
+            if kind in {"jump", "beat", "commits", "vanishes"}:
                 continue
             position = positions[at]
             boundary = (position.actor.number, name_boundary(position.deed))
             tally.boundaries.setdefault(boundary, set()).add(kind)
-        if any(kind == "arrive" for kind, _ in self._befell):
+        if any(kind in {"arrive", "commits"} for kind, _ in self._befell):
             tally.seen.add("a late arrival")
+        tally.longest = count_boundaries(self.cast, {at for kind, at in self._befell if kind == "step"})
         if all("crash" in kinds for kinds in tally.boundaries.values()):
             tally.seen.add("a crash at every boundary")
 
@@ -180,3 +183,15 @@ class Search:
 def name_boundary(deed: Deed | None) -> str:
     """Name a boundary by what is asked there."""
     return deed.name if isinstance(deed, Query) else type(deed).__name__
+
+
+def count_boundaries(cast: Cast, stepped: set[int]) -> dict[int, int]:
+    """Count the boundaries each actor passes at most."""
+    longest = dict.fromkeys(range(len(cast.actors)), 0)
+    passed: dict[int, int] = {}
+    for position in cast.positions.all:  # parents come before their children
+        before = passed[position.parent.number] if position.parent is not None else 0
+        passed[position.number] = before + (position.number in stepped)
+        if position.actor.number in longest:
+            longest[position.actor.number] = max(longest[position.actor.number], passed[position.number])
+    return longest

@@ -50,6 +50,9 @@ HOW_LOST = {
 }
 
 
+HOW_RESOLVED = {"commits": "was not waiting any more: its lost commit is done", "vanishes": "had lost its commit: it never happens"}
+
+
 @dataclass
 class Line:
     """One step of a story."""
@@ -110,8 +113,10 @@ class Teller:
         if kind == "jump":
             return Line("the clock", f"of the database jumps {at / 1_000_000:g} s, past a deadline", is_fault=True)
         name = self.cast.actors[who].name
-        position = self.cast.positions.all[at]
         change = describe_change(self.cast, self.cast.images.all[before[0]], self.cast.images.all[now[0]])
+        if kind in HOW_RESOLVED:
+            return Line(name, HOW_RESOLVED[kind], change, is_change=kind == "commits")
+        position = self.cast.positions.all[at]
         if kind == "crash":
             return Line(name, "dies", is_fault=True)
         if kind == "beat":

@@ -59,6 +59,7 @@ CREATE TABLE IF NOT EXISTS {p}outbox (
     name varchar(100) NOT NULL,
     entity varchar(100) NOT NULL,
     row_id varchar(190) NOT NULL,
+    workflow varchar(100) NOT NULL,
     version bigint NOT NULL,
     ordinal bigint NOT NULL,
     payload longtext NOT NULL,
@@ -70,10 +71,11 @@ CREATE TABLE IF NOT EXISTS {p}outbox (
     next_look_us bigint NOT NULL,
     problem longtext,
     recorded_us bigint NOT NULL,
-    delivered_us bigint,
-    UNIQUE (entity, row_id, version, ordinal)
+    delivered_us bigint
 ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 CREATE INDEX IF NOT EXISTS {i}outbox_look ON {p}outbox (state, next_look_us);
+-- Not unique: the version begins anew where a deleted row's id is used again.
+CREATE INDEX IF NOT EXISTS {i}outbox_row ON {p}outbox (entity, row_id, workflow, recorded_us);
 
 CREATE TABLE IF NOT EXISTS {p}keepers (
     keeper_id varchar(64) NOT NULL,

@@ -58,6 +58,7 @@ CREATE TABLE IF NOT EXISTS {p}outbox (
     name varchar(100) COLLATE "C" NOT NULL,
     entity varchar(100) COLLATE "C" NOT NULL,
     row_id varchar(190) COLLATE "C" NOT NULL,
+    workflow varchar(100) COLLATE "C" NOT NULL,
     version bigint NOT NULL,
     ordinal bigint NOT NULL,
     payload text NOT NULL,
@@ -69,10 +70,11 @@ CREATE TABLE IF NOT EXISTS {p}outbox (
     next_look_us bigint NOT NULL,
     problem text,
     recorded_us bigint NOT NULL,
-    delivered_us bigint,
-    UNIQUE (entity, row_id, version, ordinal)
+    delivered_us bigint
 );
 CREATE INDEX IF NOT EXISTS {i}outbox_look ON {p}outbox (state, next_look_us);
+-- Not unique: the version begins anew where a deleted row's id is used again.
+CREATE INDEX IF NOT EXISTS {i}outbox_row ON {p}outbox (entity, row_id, workflow, recorded_us);
 
 CREATE TABLE IF NOT EXISTS {p}keepers (
     keeper_id varchar(64) COLLATE "C" NOT NULL,

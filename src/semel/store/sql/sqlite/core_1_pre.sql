@@ -58,6 +58,7 @@ CREATE TABLE IF NOT EXISTS {p}outbox (
     name TEXT NOT NULL,
     entity TEXT NOT NULL,
     row_id TEXT NOT NULL,
+    workflow TEXT NOT NULL,
     version INTEGER NOT NULL,
     ordinal INTEGER NOT NULL,
     payload TEXT NOT NULL,
@@ -69,10 +70,11 @@ CREATE TABLE IF NOT EXISTS {p}outbox (
     next_look_us INTEGER NOT NULL,
     problem TEXT,
     recorded_us INTEGER NOT NULL,
-    delivered_us INTEGER,
-    UNIQUE (entity, row_id, version, ordinal)
+    delivered_us INTEGER
 ) STRICT;
 CREATE INDEX IF NOT EXISTS {i}outbox_look ON {p}outbox (state, next_look_us);
+-- Not unique: the version begins anew where a deleted row's id is used again.
+CREATE INDEX IF NOT EXISTS {i}outbox_row ON {p}outbox (entity, row_id, workflow, recorded_us);
 
 CREATE TABLE IF NOT EXISTS {p}keepers (
     keeper_id TEXT NOT NULL,

@@ -7,26 +7,122 @@ from typing import Any
 from semel.testing.prove.hands import Hands
 from semel.testing.prove.life import Deeds
 from semel.testing.prove.scenario import actor
-from semel.testing.prove.shipped.shop import Shop, make_workflow, write_receipt
-
-CLAIM = {"successful_claim_state": ["charging", "pending"], "action": "Charge"}
-TRIES = 2
+from semel.testing.prove.shipped.shop import CLAIM, Shop, insist, make_workflow, pay, write_receipt
 
 
 class ClaimWithRevert(Shop):
     """Two callers pay one order under a claim; a janitor releases what one of them leaves behind."""
 
     workflows = (make_workflow(**CLAIM, recovery="revert"),)
-    actions = {"Charge": write_receipt}
     keepers = ("janitor",)
-    finishes = True
 
     @actor(times=2)
     def customer(self, once: Hands) -> Deeds:
         """Pay, and try once more if somebody else was at it."""
-        told: list[Any] = []
-        for _ in range(TRIES):
-            told.append((yield from once.advance("orders", 1, "pay")))
-            if told[-1]:
-                break
-        return tuple(told)
+        return pay(once)
+
+
+class ClaimWithRejection(Shop):
+    """One caller's card is declined, another one's is not: the claim of the first must go back to where it was."""
+
+    workflows = (make_workflow(**CLAIM, recovery="revert"),)
+    keepers = ("janitor",)
+    finishes = False
+
+    @actor()
+    def poor_customer(self, once: Hands) -> Deeds:
+        """Pay with a card that is declined."""
+        return pay(once, given="declined")
+
+    @actor()
+    def customer(self, once: Hands) -> Deeds:
+        """Pay."""
+        return pay(once)
+
+
+def charge_outside(step: Any) -> Deeds:
+    """Charge a card outside, under a key that is the row's, and write a receipt."""
+    yield from step.reach("stripe.charge", key=f"orders-{step.id}")
+    return (yield from write_receipt(step))
+
+
+class ClaimWithResume(Shop):
+    """Two callers pay with a call outside; what one of them leaves behind is run again by a resumer."""
+
+    workflows = (make_workflow(**CLAIM, recovery="resume"),)
+    actions = {"Charge": charge_outside}
+    keepers = ("resumer",)
+
+    @actor()
+    def customer(self, once: Hands) -> Deeds:
+        """Pay, and try once more."""
+        return pay(once)
+
+    @actor()
+    def other_tab(self, once: Hands) -> Deeds:
+        """Pay the same order from another tab."""
+        return pay(once)
+
+    def check(self, w: Any) -> None:
+        """The card is charged once, and an order that is paid was charged."""
+        super().check(w)
+        charges = w.effects("stripe.charge")
+        status = w.value("SELECT status FROM orders WHERE id = 1")
+        assert charges <= 1, f"the card was charged {charges} times"
+        assert status != "paid" or charges == 1, "the order is paid, and nothing was charged"
+
+
+class TwoVersions(ClaimWithResume):
+    """A janitor whose files say that the step reverts, beside the resumer that the claims ask for."""
+
+    keepers = ("janitor", "resumer")
+
+
+class StepAgainstClaim(Shop):
+    """A caller pays under a claim, while another cancels in one transaction, and a third cancels with an action."""
+
+    workflows = (
+        make_workflow(
+            {
+                "step_id": 3,
+                "step_key": "withdraw",
+                "status": "pending",
+                "successful_state": "cancelled",
+                "action": "Withdraw",
+            },
+            **CLAIM,
+            recovery="revert",
+        ),
+    )
+    extra = (*Shop.extra, "CREATE TABLE withdrawals (order_id INTEGER NOT NULL) STRICT")
+    keepers = ("janitor",)
+
+    @actor()
+    def customer(self, once: Hands) -> Deeds:
+        """Pay, and try once more."""
+        return pay(once)
+
+    @actor()
+    def support(self, once: Hands) -> Deeds:
+        """Cancel, and try once more."""
+        return insist(lambda: once.advance("orders", 1, "cancel"), 2)
+
+    @actor()
+    def other_tab(self, once: Hands) -> Deeds:
+        """Withdraw, and try once more."""
+        return insist(lambda: once.advance("orders", 1, "withdraw"), 2)
+
+    def check(self, w: Any) -> None:
+        """A withdrawal is written if, and only if, the order was withdrawn."""
+        super().check(w)
+        written = w.value("SELECT count(*) FROM withdrawals")
+        done = w.value("SELECT count(*) FROM semel_journal WHERE step_key = 'withdraw' AND kind = 'step'")
+        assert written == done, f"{written} withdrawals are written, and {done} happened"
+
+
+def write_withdrawal(step: Any) -> Deeds:
+    """Write why the order was withdrawn."""
+    yield from step.write("INSERT INTO withdrawals (order_id) VALUES (?)", step.id)
+
+
+StepAgainstClaim.actions = {**Shop.actions, "Withdraw": write_withdrawal}

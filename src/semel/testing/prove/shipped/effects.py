@@ -1,0 +1,40 @@
+"""After-effects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from semel.testing.prove.hands import Hands
+from semel.testing.prove.life import Deeds
+from semel.testing.prove.scenario import actor
+from semel.testing.prove.shipped.shop import CLAIM, Shop, make_workflow, pay
+
+
+def write_mail(effect: Any) -> Deeds:
+    """Send the mail once, however often it is delivered."""
+    yield from effect.write_once("INSERT INTO mails (effect_id) VALUES (?)", effect.id)
+
+
+class AfterEffects(Shop):
+    """A caller pays, two couriers deliver the mail that the payment owes; one of them looks after claims too."""
+
+    workflows = (make_workflow(**CLAIM, recovery="revert", success_after_effect=["Mail"]),)
+    extra = (*Shop.extra, "CREATE TABLE mails (effect_id TEXT NOT NULL) STRICT")
+    effects = {"Mail": write_mail}
+    keepers = ("courier",)
+    keeper_count = {"courier": 2}
+    recovery = ("janitor", "courier")
+    sometimes = ("a crash at every boundary", "a losing CAS", "a late arrival")
+
+    @actor()
+    def customer(self, once: Hands) -> Deeds:
+        """Pay, and try once more."""
+        return pay(once)
+
+    def check(self, w: Any) -> None:
+        """A mail exists if, and only if, the order is paid, and was handed over at least once."""
+        super().check(w)
+        is_paid = w.value("SELECT status FROM orders WHERE id = 1") == "paid"
+        mails = w.value("SELECT count(*) FROM mails")
+        assert mails == is_paid, f"there are {mails} mails, and the order is {'' if is_paid else 'not '}paid"
+        assert not is_paid or w.delivered("Mail") >= 1, "the mail was never handed over"
