@@ -25,7 +25,7 @@ def close_billing(step: Step[BillingPeriod]) -> None:
 def let_a_worker_die(period_id: int) -> None:
     """Start a process that takes the step, and kill it while its action runs."""
     command = [sys.executable, __file__, str(period_id)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as worker:  # noqa: S603 - this file
         assert worker.stdout, "it was asked for"
         print("worker:", worker.stdout.readline().strip())
         worker.kill()

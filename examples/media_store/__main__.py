@@ -13,6 +13,11 @@ from .settings import LEASE_SECONDS, Settings
 
 PORT = 8000
 
+SEED = 1
+
+STORM_SECONDS = 6.0
+"""How long the demo's storm lasts on each side: a few dozen deaths, and nobody gets up meanwhile."""
+
 TEXTS = {
     "gateway": "Stripe, or the simulator. Not asked yet: nothing is charged outside so far.",
     "artifacts": "Where artifacts are kept. Not used yet: nothing is rendered so far.",
@@ -64,11 +69,15 @@ def worker(**given: Any) -> None:
 
 
 @main.command()
-def demo() -> None:
-    """Let 200 callers pay one purchase at once, twice: with code that reads and then writes, and with Semel."""
+@click.option("--seed", default=SEED, show_default=True, help="Draws the storm; the same seed draws the same one.")
+@click.option(
+    "--seconds", default=STORM_SECONDS, show_default=True, type=click.FloatRange(1, 600), help="Of each storm."
+)
+def demo(seed: int, seconds: float) -> None:
+    """Let 200 callers pay one purchase, then kill processes while they bill: with naive code, and with Semel."""
     from .demo import run_demo
 
-    sys.exit(run_demo())
+    sys.exit(run_demo(seed, seconds))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing import connection, parent_process
+from multiprocessing.connection import Connection
 from typing import Literal, TypeAlias
 
 import sqlalchemy as sa
@@ -32,20 +33,24 @@ Role: TypeAlias = Literal["web", "worker"]
 LEASE_SECONDS = 1.0
 """Short, because the audience waits for it twice; still many times what a step takes here."""
 
+READY = "ready"
+
 LATE_SECONDS = 0.3
 """A press that is later than this is left out: its moment, in which others pressed too, is over."""
 
 
-def run_actor(side: Side, role: Role, url: str, plan: Plan, began: float) -> None:
-    """Be one process of a storm that began at this moment of the monotonic clock, which all processes share."""
+def run_actor(side: Side, role: Role, url: str, plan: Plan, begin: Connection) -> None:
+    """Be one process of a storm, until it is killed. When the storm begins is said over the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who stops the demo stops all of them
     logging.disable()  # what keepers say would be printed over the progress
     threading.Thread(target=end_with_parent, daemon=True).start()
-    if side == "naive":
-        act_naively(role, open_sqlite(url), plan, began)
-        return
-    settings = Settings(url, lease_seconds=LEASE_SECONDS)
-    asyncio.run(run_worker(settings) if role == "worker" else press_with_semel(settings, plan, began))
+    if role == "worker":
+        begin.send(READY)
+        keep(side, url)
+    elif side == "naive":
+        press_with_naive_code(open_sqlite(url), plan, begin)
+    else:
+        asyncio.run(press_with_semel(url, plan, begin))
 
 
 def end_with_parent() -> None:
@@ -56,18 +61,35 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-def act_naively(role: Role, engine: sa.Engine, plan: Plan, began: float) -> None:
-    """Press buttons, or do what the day brings, with code that looks and then writes."""
+def keep(side: Side, url: str) -> None:
+    """Do what the day brings; on Semel's side this is the store's own worker, with its keepers."""
+    if side == "semel":
+        asyncio.run(run_worker(Settings(url, lease_seconds=LEASE_SECONDS)))
+    never, engine = threading.Event(), open_sqlite(url)
+    while not never.wait(LOOK_SECONDS):
+        try_to(look_naively, engine)
+
+
+def press_with_naive_code(engine: sa.Engine, plan: Plan, begin: Connection) -> None:
+    """Press buttons in a process whose code looks and then writes."""
     never = threading.Event()
-    if role == "worker":
-        while True:
-            try_to(look_naively, engine)
-            never.wait(LOOK_SECONDS)
+    for press, moment in list_moments(plan, hear_beginning(begin)):
+        never.wait(max(0.0, moment - time.monotonic()))
+        try_to(press_naively, engine, press)
+
+
+def hear_beginning(begin: Connection) -> float:
+    """Say that this process is ready, and wait to hear when the storm begins: on the clock that all processes share."""
+    begin.send(READY)
+    return float(begin.recv())
+
+
+def list_moments(plan: Plan, began: float) -> Iterator[tuple[Press, float]]:
+    """Go through the presses whose moments are not over yet, each with its moment."""
     for press in plan.presses:
-        left = seconds_until(press, began)
-        if left > -LATE_SECONDS:
-            never.wait(max(left, 0))
-            try_to(press_naively, engine, press)
+        moment = began + press.at_seconds
+        if moment > time.monotonic() - LATE_SECONDS:
+            yield press, moment
 
 
 def try_to(do: Callable[..., None], *arguments: object) -> None:
@@ -78,28 +100,20 @@ def try_to(do: Callable[..., None], *arguments: object) -> None:
         return
 
 
-async def press_with_semel(settings: Settings, plan: Plan, began: float) -> None:
+async def press_with_semel(url: str, plan: Plan, begin: Connection) -> None:
     """Press buttons in a process of the store."""
-    never = asyncio.Event()
-    async with open_store(settings) as store:
-        for press in plan.presses:
-            left = seconds_until(press, began)
-            if left > -LATE_SECONDS:
-                await wait_for(never, left)
-                await press_once(store, press)
+    async with open_store(Settings(url, lease_seconds=LEASE_SECONDS)) as store:
+        for press, moment in list_moments(plan, await asyncio.to_thread(hear_beginning, begin)):
+            await wait_for(moment)
+            await press_once(store, press)
 
 
-async def wait_for(never: asyncio.Event, seconds: float) -> None:
+async def wait_for(moment: float) -> None:
     """Wait for the moment of a press."""
     try:
-        await asyncio.wait_for(never.wait(), max(seconds, 0))
+        await asyncio.wait_for(asyncio.Event().wait(), max(0.0, moment - time.monotonic()))
     except TimeoutError:
         return
-
-
-def seconds_until(press: Press, began: float) -> float:
-    """Answer how long it is until a press; less than 0 where it should have been."""
-    return began + press.at_seconds - time.monotonic()
 
 
 async def press_once(store: Store, press: Press) -> None:

@@ -45,7 +45,7 @@ class Damage:
 def count_damage(engine: sa.Engine) -> Damage:
     """Count everything, as of one moment."""
     with Session(engine) as session:
-        periods = dict(session.execute(sa.select(BillingPeriod.id, BillingPeriod.status)).tuples().all())
+        periods = dict(session.execute(sa.select(BillingPeriod.id, BillingPeriod.status)).all())
         invoices = session.scalars(sa.select(Invoice)).all()
         live = Counter(invoice.number for invoice in invoices if invoice.status != "void")
         mails = Counter(session.scalars(sa.select(Mail.about)))
@@ -54,7 +54,7 @@ def count_damage(engine: sa.Engine) -> Damage:
         statuses = [*periods.values(), *(invoice.status for invoice in invoices)]
         return Damage(
             closed=list(periods.values()).count("closed"),
-            regenerated=len(invoices) - len(live),
+            regenerated=statuses.count("void"),
             payments=session.scalars(sa.select(sa.func.count()).select_from(Payment)).one(),
             released=count_released(session),
             clones=sum(count - 1 for count in live.values()),

@@ -79,7 +79,7 @@ def pay(engine: sa.Engine, number: str, amount_minor: int) -> None:
             session.get_one(Invoice, invoice.id).status = "paid"
 
 
-def live_invoices() -> sa.Select[tuple[Invoice]]:
+def live_invoices() -> sa.Select[Invoice]:
     """Select the invoices that are not void."""
     return sa.select(Invoice).where(Invoice.status != "void").order_by(Invoice.id)
 

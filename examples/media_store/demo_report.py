@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from .demo_sides import CALLERS, CONNECTIONS, FILE, Side
 
@@ -11,7 +11,8 @@ HEADS = ("", "read, then write", "Semel")
 
 def write_report(naive: Side, ours: Side) -> str:
     """Write everything out."""
-    return "\n".join([write_verdict(naive, ours), "", *write_table(naive, ours), "", *write_method(naive, ours)])
+    table = write_table(list_facts(naive, ours))
+    return "\n".join([write_verdict(naive, ours), "", *table, "", *write_method(naive, ours)])
 
 
 def write_verdict(naive: Side, ours: Side) -> str:
@@ -30,9 +31,9 @@ def count(times: int) -> str:
     return "once" if times == 1 else f"{times} times"
 
 
-def write_table(naive: Side, ours: Side) -> Iterator[str]:
+def write_table(facts: Iterable[tuple[str, object, object]]) -> Iterator[str]:
     """Write both sides beside each other, a fact a line."""
-    lines = [HEADS, *((name, str(left), str(right)) for name, left, right in list_facts(naive, ours))]
+    lines = [HEADS, *((name, str(left), str(right)) for name, left, right in facts)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for name, left, right in lines:
         yield f"{name:<{widths[0]}}  {left:>{widths[1]}}  {right:>{widths[2]}}"

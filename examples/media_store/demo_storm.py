@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Self, TypeAlias
@@ -28,18 +29,18 @@ from .working import LOOK_SECONDS
 
 FOLDER = Path(".demo")
 
-START_SECONDS = 1.0
-"""How long the processes have to start; one that needs longer joins later."""
+START_SECONDS = 60.0
+"""How long the processes have to start, which is a second or two: where they need longer, nothing can be shown."""
 
 RECOVERY_SECONDS = LEASE_SECONDS + LOOK_SECONDS + LEASE_SECONDS
 """How long a stranded row waits at most."""
 
 SLACK_SECONDS = 5.0
-"""What is added for a worker to start, and for the courier after it."""
+"""What may be added for the worker to start, and for the courier, whose attempts have two leases."""
 
 # A fork server has imported everything once, so a process that takes a dead one's place is there in a moment.
-METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-CONTEXT = multiprocessing.get_context(METHOD)
+CAN_FORK = "forkserver" in multiprocessing.get_all_start_methods()
+CONTEXT = multiprocessing.get_context("forkserver") if CAN_FORK else multiprocessing.get_context("spawn")
 
 Watch: TypeAlias = Callable[[float], None]
 
@@ -55,6 +56,15 @@ class Aftermath:
     def is_right(self) -> bool:
         """Whether processes died, work was done, and nothing of it is wrong."""
         return self.kills > 0 and self.damage.did_something and self.damage.total == 0
+
+
+def prepare_actors() -> None:
+    """Let the fork server import everything while something else goes on."""
+    if CAN_FORK:
+        from multiprocessing import forkserver
+
+        CONTEXT.set_forkserver_preload([run_actor.__module__])
+        forkserver.ensure_running()
 
 
 def run_storm(side: Side, plan: Plan, watch: Watch) -> Aftermath:
@@ -110,12 +120,17 @@ class Crowd:
         self.began = 0.0
         self.kills = 0
         self.processes: dict[int, BaseProcess] = {}
+        self.begins: dict[int, Connection] = {}
 
     def __enter__(self) -> Self:
-        """Start everybody."""
-        CONTEXT.set_forkserver_preload([run_actor.__module__])
-        self.began = time.monotonic() + START_SECONDS
+        """Start everybody, and let the storm begin when all are ready."""
         self.start(*PLACES)
+        for place in PLACES:
+            if not self.begins[place].poll(START_SECONDS):
+                raise TimeoutError(f"a process did not start within {START_SECONDS:g} s")
+        self.began = time.monotonic()
+        for place in PLACES:
+            self.begins[place].send(self.began)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -126,9 +141,13 @@ class Crowd:
         """Start the processes of some places."""
         for place in places:
             role: Role = "web" if place in WEB_PLACES else "worker"
-            given = (self.side, role, self.url, self.plan, self.began)
+            self.begins[place], theirs = CONTEXT.Pipe()
+            given = (self.side, role, self.url, self.plan, theirs)
             self.processes[place] = CONTEXT.Process(target=run_actor, args=given, daemon=True)
             self.processes[place].start()
+            theirs.close()
+            if self.began:
+                self.begins[place].send(self.began)
 
     def end(self, *places: int) -> None:
         """End processes as a power cut would, all before any is waited for; one that has ended was not killed."""
@@ -157,7 +176,8 @@ def wait_until(moment: float) -> None:
 
 
 def wait_for_recovery(engine: sa.Engine) -> None:
-    """Wait until the one worker that is left has seen to everything, or has had time enough."""
-    until = time.monotonic() + RECOVERY_SECONDS + SLACK_SECONDS
-    while time.monotonic() < until and count_damage(engine).total:
+    """Wait as long as a stranded row may, so that whatever is still to come has come; then for a slow machine."""
+    recovered = time.monotonic() + RECOVERY_SECONDS
+    wait_until(recovered)
+    while time.monotonic() < recovered + SLACK_SECONDS and count_damage(engine).total:
         wait_until(time.monotonic() + LOOK_SECONDS / 4)

@@ -30,4 +30,4 @@ def count_keepers(session: Session) -> dict[str, int]:
     """Count the keepers that live, for each duty; a duty of which none does is not there."""
     since_us = int((time.time() - SILENT_SECONDS) * 1_000_000)
     living = sa.select(KEEPERS.c.duty, sa.func.count()).where(KEEPERS.c.looked_us > since_us)
-    return dict(session.execute(living.group_by(KEEPERS.c.duty)).tuples().all())
+    return dict(session.execute(living.group_by(KEEPERS.c.duty)).all())

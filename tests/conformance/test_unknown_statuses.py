@@ -27,7 +27,9 @@ def make_orders(database: Database, *, indexed: bool) -> None:
             connection.exec_driver_sql("CREATE INDEX by_status ON orders (status, id)")
         rows = [(1, "pending"), (2, "paid"), (3, "lost"), (4, "lost"), (5, "archived")]
         for row, status in rows:
-            connection.execute(sa.text("INSERT INTO orders (id, status) VALUES (:row, :status)"), {"row": row, "status": status})
+            connection.execute(
+                sa.text("INSERT INTO orders (id, status) VALUES (:row, :status)"), {"row": row, "status": status}
+            )
 
 
 @pytest.mark.parametrize("indexed", [True, False])

@@ -1,7 +1,7 @@
 """The docs show files that ran, and what those printed.
 
 `<!-- file: examples/start/first.py -->` before a fenced block: the block is that file without its docstring. `#pay` behind the
-path: only the statement that makes that name; `#once..orders`: from one name to another.
+path: only the statement that makes that name; `#once..orders`: from one name to another. Any other file is quoted whole.
 `<!-- output: examples/start/first.py -->`: the block is what the file prints.
 """
 
@@ -14,10 +14,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from tools.project import ROOT, Project
+
+SCRIPTS = ("start", "claims", "effects")
+"""The folders of examples/ whose files are one script each; those of `testing` are run by pytest."""
 
 MARKED = re.compile(r"<!-- (file|output): (\S+) -->\n+```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PYTHON = re.compile(r"(^.*\n)\n*```python\n", re.MULTILINE)
@@ -53,13 +57,16 @@ def find_quotes() -> Iterator[Quote]:
 
 def list_examples() -> list[str]:
     """List the example files that are one script each."""
-    return sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").glob("start/*.py"))
+    found = (path for folder in SCRIPTS for path in (ROOT / "examples" / folder).glob("*.py"))
+    return sorted(path.relative_to(ROOT).as_posix() for path in found)
 
 
 def read_part(source: str) -> str:
     """Read what a marker names: a file without its docstring, or some of its statements."""
     path, _, part = source.partition("#")
     text = (ROOT / path).read_text(encoding="utf-8")
+    if not path.endswith(".py"):
+        return text
     body = ast.parse(text).body
     names = part.split("..") if part else []
     first = find_statement(body, names[0]) if names else body[1]
@@ -85,15 +92,17 @@ def begin_of(statement: ast.stmt) -> int:
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each example printed when all ran one after the other in one new folder; a warning ends it."""
-    folder = tmp_path_factory.mktemp("shop")
-    said = {}
-    for path in list_examples():
-        command = [sys.executable, "-W", "error", str(ROOT / path)]
-        done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, f"{path} failed:\n{done.stderr}"
-        said[path] = done.stdout
-    return said
+    """What each example printed when those of one folder ran one after the other in a new one; a warning ends it."""
+    folders = {folder: tmp_path_factory.mktemp(folder) for folder in SCRIPTS}
+    return {path: run(folders[path.split("/")[1]], "-W", "error", str(ROOT / path)) for path in list_examples()}
+
+
+def run(folder: Path, *words: str) -> str:
+    """Run Python in a folder, and answer what it printed."""
+    command = [sys.executable, *words]
+    done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, f"{words[-1]} failed:\n{done.stdout}{done.stderr}"
+    return done.stdout
 
 
 @pytest.mark.parametrize("quote", [each for each in find_quotes() if each.kind == "file"], ids=str)
@@ -115,10 +124,16 @@ def test_no_python_stands_in_a_page_by_itself(page: str) -> None:
     assert alone == []
 
 
+def test_the_tests_of_the_testing_guide_pass(tmp_path: Path) -> None:
+    """What the guide shows as tests are tests, and pytest finds Semel's fixtures by itself."""
+    said = run(tmp_path, "-m", "pytest", "-p", "no:cacheprovider", "-q", str(ROOT / "examples" / "testing"))
+    assert " passed" in said
+
+
 def test_every_example_is_shown_somewhere() -> None:
     """An example that no page shows is one that nobody finds."""
     shown = {quote.source.partition("#")[0] for quote in find_quotes()}
-    assert [path for path in list_examples() if path not in shown] == []
+    assert [path for path in [*list_examples(), "examples/testing/test_orders.py"] if path not in shown] == []
 
 
 @pytest.mark.parametrize("page", read_pages(), ids=str)

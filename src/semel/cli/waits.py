@@ -22,9 +22,9 @@ TITLES: Mapping[str, str] = {
 }
 
 KEEPERS = {
-    "revert": "a janitor releases it after two looks a lease apart",
-    "resume": "a resumer runs the step again",
-    "review": "a janitor parks it for a person",
+    "revert": "A janitor releases it",
+    "resume": "A resumer runs the step again",
+    "review": "A janitor parks it for a person",
 }
 
 
@@ -72,7 +72,7 @@ def describe_overdue(claim: ClaimSeen, waiting: Waiting) -> Wait:
     over = show_span((waiting.now_us - claim.next_look_us) / MICROSECONDS)
     holder = f"{claim.owner} is silent" if claim.owner else "nobody works on it"
     why = f"step {claim.step_key}, {claim.recovery}, overdue for {over}, run again {claim.resumes} times: {holder}"
-    remedy = f"{KEEPERS[claim.recovery]}, where one runs: semel worker. By hand: {release_of(claim)}"
+    remedy = f"{KEEPERS[claim.recovery]}, if one runs (semel worker); by hand: {release_of(claim)}"
     return Wait("claim", name_claim(claim), claim.claimed_us, why, remedy, facts_of(claim), waiting.overdue.more)
 
 

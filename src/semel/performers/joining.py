@@ -3,11 +3,15 @@
 What an action says no to, or raises, is rolled back to the savepoint, and the user's transaction is as it was. Nothing here
 commits. The action writes through a session of its own, which is a savepoint too: a flush that fails there leaves the
 user's session and its objects alone.
+
+An action may itself lend its step's transaction to another step. MariaDB forgets a savepoint when another of its name is
+set, so each of them has a name of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,8 +20,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from semel.asks import Act
 from semel.performers.actors import AsyncActors, SyncActors
 from semel.performers.handles import Borrowed
-from semel.performers.opened import Opened, StepSession
+from semel.performers.opened import TOKEN, Opened, StepSession
 from semel.performers.wires.wire import Wire
+
+
+_DEPTH = ContextVar("depth of joined steps", default=0)
+"""How many joined steps this thread or task is in. Names are few, because drivers keep the statements they have prepared."""
 
 
 class JoinedOpened(Opened):
@@ -29,6 +37,17 @@ class JoinedOpened(Opened):
     def __init__(self, lent: Borrowed) -> None:
         """Keep what was lent."""
         self.lent = lent
+        self._depth = _DEPTH.get()
+        _DEPTH.set(self._depth + 1)
+
+    def named(self, text: str) -> str:
+        """Answer a statement about the token with the name that the token has here."""
+        return text.replace(TOKEN, f"{TOKEN}_{self._depth}")
+
+    def leave(self) -> None:
+        """Let the user's connection go on without the step."""
+        _DEPTH.set(self._depth)
+        self.forget()
 
     def wire(self, _connection: Any) -> Wire:
         """Answer how Semel's own statements travel on it."""

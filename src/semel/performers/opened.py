@@ -2,11 +2,14 @@
 
 A savepoint is the token that the transaction still is the one that was fenced. User code can end a transaction in many ways
 (a COMMIT as text, MariaDB's DDL, a deadlock that was caught); each takes the token away, and the finish asks for it first.
+What can be refused before it happens is refused: the session's own verbs, and a commit of its connection.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import sqlalchemy as sa
@@ -14,15 +17,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session, SessionTransaction
 from sqlalchemy.util.concurrency import greenlet_spawn
 
-from semel.errors import error
+from semel.errors import SemelError, error
 from semel.performers.wires.borrowed import AsyncSqlalchemyWire, SqlalchemyWire
 from semel.performers.wires.wire import Wire
+from semel.store.dialects import Fault, classify
 
 GAVE_WAY = "semel_gave_way"
 """Where a connection remembers that the database rolled its transaction back by itself."""
 
 TOKEN = "semel_step"  # noqa: S105 - the name of a savepoint
 """The name of the savepoint."""
+
+SET_TOKEN = f"SAVEPOINT {TOKEN}"
+GIVE_TOKEN_UP = f"RELEASE SAVEPOINT {TOKEN}"
+BACK_TO_TOKEN = f"ROLLBACK TO SAVEPOINT {TOKEN}"
 
 
 class StepSession(Session):
@@ -77,7 +85,13 @@ class Opened:
     """Whether the step is ending it now."""
 
     rolled_back = False
-    """Whether SQLAlchemy has rolled it back already, after a flush that failed."""
+    """Whether SQLAlchemy has rolled it back already: after a flush that failed, or because the action found a way."""
+
+    torn = False
+    """Whether the token was missing when SQLAlchemy rolled back: something had ended the transaction before."""
+
+    problem: BaseException | None = None
+    """Why it must not be finished, whatever the action makes of the error."""
 
     raw: sa.Connection | None = None
     """The connection it began on."""
@@ -87,33 +101,116 @@ class Opened:
     def listen(self, session: StepSession, fence: Callable[[sa.Connection], None] | None) -> None:
         """Be told when the session begins and when it is rolled back; it may begin only once."""
         session.opened = self
+        bind = session.bind
+        assert bind is not None, "the session of a step is bound when it is made"
+        self._home, self._is_ours = bind.engine, isinstance(bind, sa.Engine)
 
         def after_begin(_session: Session, transaction: SessionTransaction, connection: sa.Connection) -> None:
-            if transaction.nested or self.ending:
-                return
-            if self.raw is not None:
-                raise error("SEMEL-STEP-2", verb="rollback")
-            self.raw = connection
-            connection.info.pop(GAVE_WAY, None)
-            if fence is not None:
-                fence(connection)
+            if not transaction.nested and not self.ending:
+                self._begin(connection, fence)
 
-        def after_rollback(_session: Session) -> None:
-            self.rolled_back = self.rolled_back or not self.ending
+        def after_rollback(session: Session) -> None:
+            if not self.ending and not session.in_nested_transaction():
+                self.rolled_back = True
 
         sa.event.listen(session, "after_begin", after_begin)
         sa.event.listen(session, "after_rollback", after_rollback)
 
+    def _begin(self, connection: sa.Connection, fence: Callable[[sa.Connection], None] | None) -> None:
+        """Keep the connection that the session has just begun on, and fence it. What fails here fails for good."""
+        try:
+            self._keep(connection)
+        except SemelError as problem:
+            self.problem = problem
+            raise
+        try:
+            if fence is not None:
+                fence(connection)
+        except BaseException as problem:
+            self.problem = problem
+            if self._is_ours:
+                connection.invalidate()  # an action that swallows the error must not write without a fence
+            raise
+
+    def _keep(self, connection: sa.Connection) -> None:
+        if self.problem is not None:
+            raise self.problem
+        if connection.engine is not self._home:
+            raise error("SEMEL-STEP-9", reason="was bound to another engine")
+        if self._is_ours and connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT":
+            raise error("SEMEL-STEP-9", reason="was to be committed at once (AUTOCOMMIT)")
+        if self.raw is not None:
+            raise error("SEMEL-STEP-2", verb="rollback")
+        self.raw = connection
+        connection.info.pop(GAVE_WAY, None)
+        sa.event.listen(connection, "commit", self._refuse_commit)
+        sa.event.listen(connection, "rollback", self._note_rollback)
+
+    def _refuse_commit(self, _connection: sa.Connection) -> None:
+        """Refuse what went past the session: `get_transaction().commit()`, `connection().commit()`."""
+        if not self.ending:
+            self.problem = error("SEMEL-STEP-2", verb="commit")
+            raise self.problem
+
+    def _note_rollback(self, connection: sa.Connection) -> None:
+        """See whether what is rolled back here still is what was fenced: afterwards nobody can tell."""
+        if self.ending or connection.invalidated:
+            return
+        self.rolled_back = True
+        if sys.exc_info()[1] is None:
+            self.problem = error("SEMEL-STEP-2", verb="rollback")
+        try:
+            say_to_driver(connection, self.named(BACK_TO_TOKEN))
+        except Exception as problem:  # noqa: BLE001 - what it means is looked up
+            self.torn = not (self.gave_way or classify(problem) is Fault.LOST)
+
+    def named(self, text: str) -> str:
+        """Answer a statement about the token with the name that the token has here."""
+        return text
+
+    def forget(self) -> None:
+        """Listen no more to a connection that goes on without the step."""
+        if self.raw is not None and not self._is_ours:
+            with suppress(sa.exc.InvalidRequestError):
+                sa.event.remove(self.raw, "commit", self._refuse_commit)
+                sa.event.remove(self.raw, "rollback", self._note_rollback)
+
+    def check(self, text: str) -> None:
+        """Refuse to say something about a token that is known to be gone, or to give one up that must not be."""
+        if self.torn:
+            raise error("SEMEL-STEP-8")
+        if self.problem is not None and text == GIVE_TOKEN_UP:
+            raise self.problem
+        if self.rolled_back:
+            raise error("SEMEL-STEP-7")
+        if self.raw is None or self.raw.invalidated:
+            raise ConnectionResetError("the connection of the step was lost")
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is something to finish or to undo: a transaction, or an error that the action must not hide."""
+        return self.raw is not None or self.problem is not None
+
     @property
     def gave_way(self) -> bool:
         """Whether the database has rolled all of it back by itself, as MariaDB does after a deadlock."""
-        return self.raw is not None and not self.raw.closed and GAVE_WAY in self.raw.info
+        raw = self.raw
+        return raw is not None and not (raw.closed or raw.invalidated) and GAVE_WAY in raw.info
 
     @property
     def is_gone_by_itself(self) -> bool:
         """Whether the token is missing for a reason that leaves nothing behind."""
-        thrown_away = self.raw is not None and (self.raw.invalidated or self.raw.closed)
-        return self.rolled_back or self.gave_way or thrown_away
+        is_lost = self.raw is None or self.raw.invalidated
+        return not self.torn and (self.rolled_back or self.gave_way or is_lost)
+
+
+def say_to_driver(connection: sa.Connection, text: str) -> None:
+    """Run a statement past SQLAlchemy, which refuses every statement after some errors."""
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(text)
+    finally:
+        cursor.close()
 
 
 class SyncOpened(Opened):
@@ -134,14 +231,16 @@ class SyncOpened(Opened):
 
     def say(self, text: str) -> None:
         """Run a statement about the token."""
+        self.check(text)
         assert self.raw is not None, "only what has begun has a token"
-        self.raw.exec_driver_sql(text)
+        say_to_driver(self.raw, text)
 
     def commit(self) -> None:
         """Commit it, and be done with the session."""
         self.ending = True
         self.session.commit()
         self.session.close()
+        self.forget()
 
     def rollback(self) -> None:
         """Roll it back, and be done with the session."""
@@ -150,6 +249,7 @@ class SyncOpened(Opened):
             self.session.rollback()
         finally:
             self.session.close()
+            self.forget()
 
 
 class AsyncOpened(Opened):
@@ -172,14 +272,16 @@ class AsyncOpened(Opened):
 
     async def say(self, text: str) -> None:
         """Run a statement about the token."""
+        self.check(text)
         assert self.raw is not None, "only what has begun has a token"
-        await greenlet_spawn(self.raw.exec_driver_sql, text)
+        await greenlet_spawn(say_to_driver, self.raw, text)
 
     async def commit(self) -> None:
         """Commit it, and be done with the session."""
         self.ending = True
         await self.session.commit()
         await self.session.close()
+        self.forget()
 
     async def rollback(self) -> None:
         """Roll it back, and be done with the session."""
@@ -188,3 +290,4 @@ class AsyncOpened(Opened):
             await self.session.rollback()
         finally:
             await self.session.close()
+            self.forget()

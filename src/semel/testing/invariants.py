@@ -48,6 +48,7 @@ class ClaimRow:
     claim_status: str
     pass_number: int
     review: str | None = None
+    owner: str | None = None
 
 
 @dataclass(frozen=True)
@@ -243,6 +244,23 @@ def versions_only_grow(before: Picture, after: Picture) -> Iterator[str]:
                 yield f"{entity} {row_id} went from {status!r} at version {version} to {now[0]!r} at {now[1]}"
 
 
+def a_new_owner_has_a_new_fence(before: Picture, after: Picture) -> Iterator[str]:
+    """A claim that somebody else holds now has a higher fence: whoever held it before is fenced out."""
+    owners = {key_of(claim): claim for claim in before.claims if claim.held and claim.owner}
+    for claim in after.claims:
+        old = owners.get(key_of(claim))
+        if old and claim.held and claim.owner and claim.owner != old.owner and claim.fence <= old.fence:
+            yield (
+                f"the claim of step {claim.step_key!r} on {claim.entity} {claim.row_id} went from {old.owner} to"
+                f" {claim.owner} under fence {claim.fence}"
+            )
+
+
+def key_of(claim: ClaimRow) -> tuple[str, str, str, str, str]:
+    """Answer which claim it is."""
+    return claim.workflow, claim.entity, claim.row_id, claim.step_key, claim.status
+
+
 ALWAYS: tuple[Check, ...] = (
     claims_agree_with_rows,
     the_journal_is_a_chain,
@@ -253,7 +271,7 @@ ALWAYS: tuple[Check, ...] = (
 SETTLED: tuple[Check, ...] = (delivered_effects_were_handed,)
 """What holds at rest even if a keeper is missing."""
 AT_REST: tuple[Check, ...] = (nothing_is_stranded, every_claim_ends, every_effect_is_delivered)
-BETWEEN: tuple[Change, ...] = (terminal_rows_never_change, versions_only_grow)
+BETWEEN: tuple[Change, ...] = (terminal_rows_never_change, versions_only_grow, a_new_owner_has_a_new_fence)
 
 
 def name_of(check: Callable[..., object]) -> str:

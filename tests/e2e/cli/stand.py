@@ -63,16 +63,19 @@ orders = once.table("orders")
 @once.action("Act")
 {word} act(step):
     end = (step.input or {{}}).get("end")
-    if end == "die":
+    if end == "die" and step.attempt == 0:
         os._exit(9)
     if end == "hold":
         print("held", flush=True)
         sys.stdin.readline()
+    if step.attempt:
+        print("resumed", flush=True)
 
 @once.effect("Mail")
 {word} mail(effect):
     if Path("no-mail").exists():
         raise RuntimeError("the mail server said no")
+    print("mailed", flush=True)
 """
 
 TAKE = """

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -7,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from media_store import demo, demo_report, demo_sides
+from media_store import demo, demo_report, demo_sides, demo_storm_report
+from media_store.demo_damage import Damage
 from media_store.demo_payers import pay_by_read_then_write
+from media_store.demo_plan import make_plan
 from media_store.demo_race import Answers, race
 from media_store.demo_sides import CALLERS, Side
+from media_store.demo_storm import Aftermath
 from tools.project import ROOT
 
 
@@ -21,10 +25,24 @@ def make_side(*, charges: int, **instead: object) -> Side:
     return Side(Answers(told, seconds=0.1), **facts)
 
 
+@pytest.fixture
+def calm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A demo whose storm has always ended well, for tests of the race."""
+    monkeypatch.setattr(demo, "prepare_actors", lambda: None)
+    monkeypatch.setattr(demo, "run_storm", lambda _side, _plan, _watch: make_aftermath())
+
+
+def make_aftermath(kills: int = 9, **instead: int) -> Aftermath:
+    """Make an aftermath in which all is well, except for what is given."""
+    names = [field.name for field in dataclasses.fields(Damage)]
+    done = {"closed": 3, "regenerated": 4, "payments": 5}
+    return Aftermath(kills, Damage(**{**dict.fromkeys(names, 0), **done, **instead}))
+
+
 def test_the_demo_runs_without_a_terminal(tmp_path: Path) -> None:
-    """It ends well, says the verdict in the first line, then both sides in a table, and Semel's side charged once."""
-    command = [sys.executable, "-m", "media_store", "demo"]
-    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=60)
+    """It ends well; the race and the storm each say their verdict first, then both sides in a table, and Semel is right."""
+    command = [sys.executable, "-m", "media_store", "demo", "--seed", "5", "--seconds", "2"]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True, timeout=100)
     verdict, empty, *table = done.stdout.splitlines()
     assert re.fullmatch(r"200 callers paid one purchase: .+ Semel once\.|.+ both charged it once, .+", verdict)
     assert empty == ""
@@ -40,14 +58,25 @@ def test_the_demo_runs_without_a_terminal(tmp_path: Path) -> None:
         "journal rows": "1",
     }
     assert "\x1b" not in done.stdout
+    assert done.stderr == ""
+    begin = next(place for place, line in enumerate(table) if "processes were killed" in line)
+    assert re.search(r"got \d+ things wrong, Semel none\.$|by luck", table[begin])
+    ours = {line[:40].strip(): int(line.split()[-1]) for line in table[begin + 3 : begin + 14]}
+    assert ours.pop("stranded rows, freed by the janitor") >= 0
+    assert {name: ours[name] for name in ours if name.startswith("wrong")} == dict.fromkeys(list(ours)[5:], 0)
+    assert len(list(ours)[5:]) == 5
+    assert all(ours[name] for name in list(ours)[:5])
+    assert "Seed 5 draws" in done.stdout
 
 
 def test_the_readme_shows_what_the_demo_prints() -> None:
-    """But for its numbers, the excerpt in the README is a piece of what the demo prints when it charges twice."""
+    """But for its numbers, each excerpt in the README is a piece of what the demo prints when naive code goes wrong."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (excerpt,) = re.findall(r"<!-- printed: make demo -->\n```text\n(.*?)```", text, re.DOTALL)
+    race, storm = re.findall(r"<!-- printed: make demo -->\n```text\n(.*?)```", text, re.DOTALL)
     report = demo_report.write_report(make_side(charges=30), make_side(charges=1))
-    assert mask(excerpt) in mask(report)
+    assert mask(race) in mask(report)
+    report = demo_storm_report.write_storm_report(make_aftermath(clones=7), make_aftermath(), make_plan(1, 6.0))
+    assert mask(storm) in mask(report)
 
 
 def mask(text: str) -> str:
@@ -55,22 +84,24 @@ def mask(text: str) -> str:
     return re.sub(r"[ ]+", " ", re.sub(r"[0-9]+(\.[0-9]+)?", "0", text)).strip()
 
 
+@pytest.mark.usefixtures("calm")
 def test_the_demo_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     """A file that an earlier run left behind, whatever is in it, is not in the way of the next one."""
     monkeypatch.chdir(tmp_path)
     demo_sides.FILE.parent.mkdir()
     demo_sides.FILE.write_bytes(b"this is no database")
-    assert demo.run_demo() == 0
+    assert demo.run_demo(1, 1.0) == 0
     assert "Semel" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("calm")
 def test_the_demo_fails_when_semels_side_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     """With read-then-write code on Semel's side too, the demo answers 1 and says so in its first line."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(demo_sides, "pay_once", lambda engine, _purchases, one: pay_by_read_then_write(engine, one))
-    assert demo.run_demo() == 1
+    assert demo.run_demo(1, 1.0) == 1
     assert capsys.readouterr().out.startswith("Semel's side is wrong: ")
 
 

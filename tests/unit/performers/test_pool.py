@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import threading
+import weakref
 from types import SimpleNamespace
 from typing import Any
 
@@ -228,6 +229,25 @@ def test_each_loop_has_connections_of_its_own_and_closes_them_when_it_ends() -> 
         assert asyncio.run(use()) == number
         assert wire.closed == list(range(1, number + 1))
         gc.collect()
+
+
+def test_a_loop_is_remembered_as_long_as_its_connections_are() -> None:
+    """Nobody gets the place in memory of a loop that was closed without a farewell, and with it that loop's connections."""
+    lender = AsyncPool(AsyncNumbers(), 1)
+
+    async def use() -> int:
+        connection: int = await lender.lend()
+        lender.give_back(connection)
+        return connection
+
+    loop = asyncio.new_event_loop()
+    assert loop.run_until_complete(use()) == 1
+    loop.close()
+    remembered = weakref.ref(loop)
+    del loop
+    gc.collect()
+    assert (remembered() is not None, lender.shelf.idle) == (True, [1])
+    assert asyncio.run(use()) == 2
 
 
 def test_a_waiter_of_a_dead_loop_is_served_by_nobody() -> None:

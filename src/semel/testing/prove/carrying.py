@@ -7,6 +7,7 @@ actor's position alone, so it is carried out once through the real statements an
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -43,6 +44,9 @@ class Landing:
 
 
 LOSSES = (Answer.LOST_APPLIED, Answer.LOST_UNDONE)
+
+LOCKED = Raised("OperationalError", "database is locked: your own open transaction holds it", 5)
+"""What a second connection of one process hears that wants to write beside its own open transaction."""
 
 FENCED_WRITES = frozenset({"move_row_out_of_claim_if_fenced", "lock_row_if_fenced", "leave_claim_if_fenced"})
 """The statements by which a holder learns that its claim is somebody else's."""
@@ -101,10 +105,11 @@ class Attempt:
         self.base = image
         self.position = position
         self.answer = answer
-        self.connection = carrier.images.restore(opened or image)
+        self.connection = carrier.images.restore(image)
         self.inside = opened is not None
+        self.within = 0
         if self.inside:
-            self.connection.execute("BEGIN IMMEDIATE")
+            self._begin_again()
         self.private = opened
         self.changes = self.connection.total_changes
         self.reached: list[tuple[str, str, str, str]] = []
@@ -113,6 +118,17 @@ class Attempt:
         self.fenced = False
         self.committed = False
         self.result = image
+
+    def _begin_again(self) -> None:
+        """Bring a transaction back to where it stopped, savepoints included: nobody else has written meanwhile."""
+        path = list(since_begin(self.position))
+        begin = path[0].deed
+        assert isinstance(begin, Begin), "a transaction begins with it"
+        self.within = begin.connection
+        self.connection.execute("BEGIN IMMEDIATE")
+        for each in path:
+            if isinstance(each.deed, Query) and each.deed.connection == self.within:
+                run(self.connection, each.deed)
 
     def run(self) -> Landing:
         """Carry out deeds up to the next boundary."""
@@ -145,12 +161,15 @@ class Attempt:
     def _carry_one(self) -> bool:
         """Carry one deed out; answer whether a boundary follows."""
         deed = self.position.deed
+        connection = getattr(deed, "connection", self.within)
+        if self.inside and connection != self.within:
+            return self._carry_beside(deed)
         match deed:
             case Query():
                 return self._query(deed)
             case Begin():
                 self.connection.execute("BEGIN IMMEDIATE")
-                self.inside = True
+                self.inside, self.within = True, deed.connection
                 self._see(None)
                 return False
             case Commit():
@@ -169,6 +188,15 @@ class Attempt:
                 self._reach(deed)
                 return True
         raise AssertionError(f"{deed} is no deed")
+
+    def _carry_beside(self, deed: Any) -> bool:
+        """Another connection of somebody whose transaction is open: it reads what is committed, and cannot write."""
+        if isinstance(deed, Query) and not deed.writes:
+            self.names.append(deed.name)
+            self._see(run(self.carrier.images.aside(self.base), deed))
+        else:
+            self._see(LOCKED)
+        return False
 
     def _see(self, seen: Any) -> None:
         self.position = self.carrier.positions.after(self.position, seen)
@@ -216,6 +244,18 @@ class Attempt:
     def _keep(self) -> None:
         if self.private is not None or self.connection.total_changes != self.changes:
             self.result = self.carrier.images.keep()
+
+
+def since_begin(position: Position) -> Iterator[Position]:
+    """Go through the positions of an open transaction, from the one that begins it to the last before this."""
+    path: list[Position] = []
+    at = position
+    while at.parent is not None:
+        path.append(at.parent)
+        if isinstance(at.parent.deed, Begin) and at.seen is None:
+            return reversed(path)
+        at = at.parent
+    raise AssertionError("what is open was begun")
 
 
 def run(connection: sqlite3.Connection, query: Query) -> Any:

@@ -82,6 +82,9 @@ class Endings:
         for claim in picture.claims:
             if claim.held:
                 yield Found("no fault, no keeper", f"the claim on {claim.entity} {claim.row_id} is still held", ())
+        for effect in picture.effects:
+            if effect.state in {"taken", "parked"}:
+                yield Found("no fault, no keeper", f"{effect.name} of {effect.entity} {effect.row_id} is left {effect.state}", ())
         if self.cast.scenario.finishes:
             for entity, rows in picture.rows.items():
                 workflow = picture.workflow_of(entity)

@@ -62,6 +62,7 @@ class Images:
         self._by_digest: dict[bytes, Image] = {}
         self.all: list[Image] = []
         self._now: Content = {}
+        self._beside: sqlite3.Connection | None = None
         self.first = self.keep()
 
     def keep(self) -> Image:
@@ -91,6 +92,16 @@ class Images:
             self._now = image.content
         return self.connection
 
+    def aside(self, image: Image) -> sqlite3.Connection:
+        """Put an image on another connection, for somebody who reads beside an open transaction."""
+        if self._beside is None:
+            self._beside = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            for (text,) in self.connection.execute(_LIST_CREATED).fetchall():
+                self._beside.execute(text)
+        for table in self.tables:
+            table.fill(self._beside, image.content[table.name])
+        return self._beside
+
     def forget(self) -> None:
         """Know that the connection holds something that was not kept."""
         self._now = {}
@@ -111,6 +122,8 @@ class Images:
 
 
 _LIST_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid"
+
+_LIST_CREATED = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' ORDER BY rowid"
 
 
 class Table:

@@ -105,6 +105,7 @@ class Teller:
         lines = [self._line(label, before, now) for (_, before), (label, now) in pairs]
         lines = list(leave_out_noise(lines, words))
         lines += [Line("keepers", each) for each in after]
+        lines = merge_repeated(lines)
         mark_what_matters(lines)
         return Story(self.cast.scenario.name, invariant, words, tuple(lines))
 
@@ -169,6 +170,21 @@ def leave_out_noise(lines: list[Line], words: str) -> Iterator[Line]:
         has_part = any(each.is_fault or each.is_change for each in lines if each.who == line.who) or line.who in words
         if has_part and any(each.is_fault or each.change for each in later):
             yield line
+
+
+def merge_repeated(lines: list[Line]) -> list[Line]:
+    """Tell once what somebody does several times without any change."""
+    merged: list[tuple[Line, int]] = []
+    for line in lines:
+        last, count = merged[-1] if merged else (None, 0)
+        if last == line and not line.change and not line.is_fault:
+            merged[-1] = line, count + 1
+        else:
+            merged.append((line, 1))
+    for line, count in merged:
+        if count > 1:
+            line.what += f", {count} times"
+    return [line for line, _ in merged]
 
 
 def mark_what_matters(lines: list[Line]) -> None:

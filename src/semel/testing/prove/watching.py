@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from math import inf
 from typing import TYPE_CHECKING, Any
 
-from semel.errors import SemelError
 from semel.outcomes import Busy, Done, Missed, Moved, NotAllowed, Rejected
+from semel.store.claims import NAME
 from semel.testing.invariants import (
     ALWAYS,
     BETWEEN,
@@ -85,21 +86,22 @@ class Watcher:
     def _judge_keeper(self, base: Image, after: Image, position: Position, seen: set[str]) -> Iterator[tuple[str, str]]:
         """A claim is taken from its holder only if its lease is over, and the keeper has waited one itself."""
         table = self.stage.own.claims.name
-        now = self.images.now_of(base)
-        later = {(each["entity"], each["row_id"], each["step_key"]): each for each in self.images.values(after, table)}
+        later = {key_of(each): each for each in self.images.values(after, table)}
         for claim in self.images.values(base, table):
-            changed = later[claim["entity"], claim["row_id"], claim["step_key"]]
-            taken = not changed["held"] or changed["fence"] != claim["fence"]
-            if not claim["held"] or not taken or claim["owner"] == position.actor.name:
+            changed = later[key_of(claim)]
+            is_taken = not changed["held"] or changed["fence"] != claim["fence"]
+            if not claim["held"] or not is_taken or claim["owner"] == position.actor.name:
                 continue
             seen.add("a takeover")
-            where = f"{claim['entity']} {claim['row_id']}"
+            name, where = position.actor.name, f"{claim['entity']} {claim['row_id']}"
+            if not changed["held"] and claim["recovery"] != "revert":
+                yield "keepers obey the claim row", f"{name} released {where}, whose claim says {claim['recovery']!r}"
             if claim["owner"] is None:
                 continue
-            if claim["next_look_us"] > now:
-                yield "slow is not dead", f"{position.actor.name} took the claim on {where} before its lease was over"
-            elif position.waited < claim["lease_us"] / 1_000_000:
-                yield "slow is not dead", f"{position.actor.name} took the claim on {where} after one look"
+            if claim["next_look_us"] > self.images.now_of(base):
+                yield "slow is not dead", f"{name} took the claim on {where} before its lease was over"
+            elif position.waited - first_sight(position, claim) < claim["lease_us"] / 1_000_000:
+                yield "slow is not dead", f"{name} took the claim on {where} without seeing one heartbeat for a lease"
 
     def _judge_outcome(self, landing: Landing, seen: set[str]) -> Iterator[tuple[str, str]]:
         """Nobody is told what is not so."""
@@ -126,11 +128,33 @@ class Watcher:
                 "nobody is lied to",
                 f"{position.actor.name} was told {told}, and the journal has {moves} of its moves",
             )
+        if certain and self._holds(landing.image, position.actor.name):
+            yield "nobody is lied to", f"{position.actor.name} was told {told}, and holds a claim without knowing"
         if certain and moves > done:
             yield "nobody is lied to", f"{position.actor.name} was told {told}, and still moved {moves} times"
 
+    def _holds(self, image: Image, owner: str) -> bool:
+        return any(each["held"] and each["owner"] == owner for each in self.images.values(image, self.stage.own.claims.name))
+
     def _picture(self, number: int) -> Picture:
         return make_picture(self.stage, self.images, self.images.all[number], frozenset())
+
+
+def key_of(claim: dict[str, Any]) -> tuple[Any, ...]:
+    """Answer which claim it is."""
+    return tuple(claim[name] for name in NAME)
+
+
+def first_sight(position: Position, claim: dict[str, Any]) -> float:
+    """Answer when, on its own clock, a keeper first saw this claim with the heartbeat it has now; infinity: never."""
+    wanted = (*key_of(claim), claim["fence"], claim["beats"])
+    first = inf
+    at: Position | None = position
+    while at is not None and at.parent is not None:
+        if getattr(at.parent.deed, "name", "") == "find_due_claims" and any(row[:7] == wanted for row in at.seen):
+            first = at.parent.waited
+        at = at.parent
+    return first
 
 
 def make_picture(stage: Stage, images: Images, image: Image, delivered: frozenset[str]) -> Picture:
@@ -160,4 +184,4 @@ def delivered_ids(worlds: Worlds, world: int) -> frozenset[str]:
     return frozenset(key for _, key, _, kind in worlds.all[world] if kind == DELIVERY)
 
 
-__all__ = ["SemelError", "Watcher", "delivered_ids", "make_picture"]
+__all__ = ["Watcher", "delivered_ids", "make_picture"]

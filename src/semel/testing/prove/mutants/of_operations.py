@@ -7,7 +7,7 @@ from typing import Any
 
 from semel.asks import Asking, Fetch, Fresh
 from semel.errors import ConflictedError, OutcomeUnknownError
-from semel.protocols import claim, operation, transition
+from semel.protocols import advance, claim, operation, transition
 from semel.protocols.operation import Mark
 from semel.testing.prove.mutants.mutant import Change, Mutant
 from semel.testing.prove.mutants.tampering import later, tampered
@@ -74,6 +74,6 @@ MUTANTS = (
         "journal of a claim outside the commit",
         "claim",
         ClaimWithRevert,
-        (Change(claim, "leave_claim", tampered(claim.leave_claim, later("write_move"))),),
+        (Change(advance, "leave_claim", tampered(claim.leave_claim, later("write_move"))),),
     ),
 )

@@ -15,6 +15,7 @@ class ClaimWithRevert(Shop):
 
     workflows = (make_workflow(**CLAIM, recovery="revert"),)
     keepers = ("janitor",)
+    looks = 3
 
     @actor(times=2)
     def customer(self, once: Hands) -> Deeds:
@@ -32,7 +33,7 @@ class ClaimWithRejection(Shop):
     @actor()
     def poor_customer(self, once: Hands) -> Deeds:
         """Pay with a card that is declined."""
-        return pay(once, given="declined")
+        return pay(once, tries=1, given="declined")
 
     @actor()
     def customer(self, once: Hands) -> Deeds:
@@ -73,9 +74,11 @@ class ClaimWithResume(Shop):
 
 
 class TwoVersions(ClaimWithResume):
-    """A janitor whose files say that the step reverts, beside the resumer that the claims ask for."""
+    """One caller, and a janitor whose files say that the step reverts, beside the resumer that its claim asks for."""
 
     keepers = ("janitor", "resumer")
+
+    other_tab = None
 
 
 class StepAgainstClaim(Shop):
@@ -104,13 +107,13 @@ class StepAgainstClaim(Shop):
 
     @actor()
     def support(self, once: Hands) -> Deeds:
-        """Cancel, and try once more."""
-        return insist(lambda: once.advance("orders", 1, "cancel"), 2)
+        """Cancel, and insist."""
+        return insist(lambda: once.advance("orders", 1, "cancel"), 8)
 
     @actor()
     def other_tab(self, once: Hands) -> Deeds:
-        """Withdraw, and try once more."""
-        return insist(lambda: once.advance("orders", 1, "withdraw"), 2)
+        """Withdraw, and insist."""
+        return insist(lambda: once.advance("orders", 1, "withdraw"), 8)
 
     def check(self, w: Any) -> None:
         """A withdrawal is written if, and only if, the order was withdrawn."""

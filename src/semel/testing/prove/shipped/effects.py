@@ -28,8 +28,8 @@ class AfterEffects(Shop):
 
     @actor()
     def customer(self, once: Hands) -> Deeds:
-        """Pay, and try once more."""
-        return pay(once)
+        """Pay, and try twice more."""
+        return pay(once, tries=3)
 
     def check(self, w: Any) -> None:
         """A mail exists if, and only if, the order is paid, and was handed over at least once."""

@@ -52,8 +52,8 @@ class Transitions(Scenario):
 
     @actor()
     def customer(self, once: Hands) -> Deeds:
-        """Cancel, wherever it may be, and insist."""
-        return insist(lambda: once.transition("parcels", 1, "ordered", "cancelled"), 2)
+        """Cancel, and insist however often it is too late."""
+        return insist(lambda: once.transition("parcels", 1, "ordered", "cancelled"), 8)
 
 
 class BulkTransitions(Scenario):
