@@ -18,10 +18,10 @@ PRESSES_A_SECOND = 20
 CUTS_A_SECOND = 2
 """Most take one process. After each, the next one has its place in a moment, so work goes on."""
 
-POWER_CUT_EACH = 4
-"""Every fourth cut takes all web processes at once, and with them whoever holds a claim."""
+POWER_CUT_EACH = 3
+"""Every third cut takes all web processes at once, and with them whoever holds a claim."""
 
-CUT_WITHIN_SECONDS = 0.03
+CUT_WITHIN_SECONDS = 0.02
 """A cut comes so soon after a press that its step is half done: from claim to finish it is a few milliseconds."""
 
 AMOUNTS_MINOR = (PRICE_MINOR, PRICE_MINOR, 500, 333)
@@ -62,13 +62,15 @@ class Plan:
     seconds: float
     presses: tuple[Press, ...]
     cuts: tuple[Cut, ...]
+    end: Cut
 
 
 def make_plan(seed: int, seconds: float) -> Plan:
     """Draw a storm."""
     dice = random.Random(seed)  # noqa: S311 - a storm has to be drawn again, not to be secret
     presses = draw_presses(dice, seconds)
-    return Plan(seed, seconds, presses, draw_cuts(dice, seconds, presses))
+    end = Cut(presses[-1].at_seconds + dice.random() * CUT_WITHIN_SECONDS, PLACES)
+    return Plan(seed, seconds, presses, draw_cuts(dice, seconds, presses), end)
 
 
 def draw_presses(dice: random.Random, seconds: float) -> tuple[Press, ...]:
@@ -89,7 +91,7 @@ def draw_presses(dice: random.Random, seconds: float) -> tuple[Press, ...]:
 
 def draw_cuts(dice: random.Random, seconds: float, presses: tuple[Press, ...]) -> tuple[Cut, ...]:
     """Draw the deaths: each shortly after a press."""
-    struck = sorted(dice.sample(range(len(presses)), min(len(presses), int(seconds * CUTS_A_SECOND))))
+    struck = sorted(dice.sample(range(len(presses) - 1), int(seconds * CUTS_A_SECOND)))
     return tuple(
         Cut(
             presses[press].at_seconds + dice.random() * CUT_WITHIN_SECONDS,

@@ -152,6 +152,8 @@ class Crowd:
     def end(self, *places: int) -> None:
         """End processes as a power cut would, all before any is waited for; one that has ended was not killed."""
         ending = [self.processes.pop(place) for place in places]
+        for place in places:
+            self.begins.pop(place).close()
         self.kills += sum(process.is_alive() for process in ending)
         for process in ending:
             process.kill()
@@ -165,9 +167,9 @@ class Crowd:
             self.end(*cut.places)
             self.start(*cut.places)
             watch(cut.at_seconds)
-        wait_until(self.began + self.plan.seconds)
+        wait_until(self.began + self.plan.end.at_seconds)
+        self.end(*self.plan.end.places)
         watch(self.plan.seconds)
-        self.end(*self.processes)
 
 
 def wait_until(moment: float) -> None:

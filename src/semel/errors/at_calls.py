@@ -166,8 +166,8 @@ AT_CALLS: dict[str, Text] = {
     ),
     "SEMEL-STEP-9": Text(
         UsageError,
-        "A statement of step {step!r} was bound to another engine, so it would not belong to the step's commit.",
-        "Use step.session without bind arguments; write to another database in an after-effect.",
+        "A statement through step.session {reason}, so it would not belong to the step's commit.",
+        "Use step.session as it is, without bind arguments or AUTOCOMMIT; write to another database in an after-effect.",
     ),
     "SEMEL-ON-6": Text(
         UsageError,

@@ -74,13 +74,13 @@ class SyncActors:
         troupe = self.troupe
         stage = SyncStage(act, troupe.cast.mapper(act.facts.entity), troupe.clock, troupe.read_clock, self.engine)
         watch = watch_for(act, stage)
-        if watch is not None:
-            self.heart.watch(watch)
         value: Any = None
         problem: BaseException | None = None
         try:
+            if watch is not None:
+                self.heart.watch(watch)
             value = self._play(act, Step(stage))
-            if not isinstance(value, Rejected) and "opened" in stage.__dict__ and has_writes(stage.opened):
+            if not isinstance(value, Rejected) and has_writes(stage.asked_for):
                 stage.opened.session.flush()
         except ClaimLeft:
             stage.lost = True
@@ -100,12 +100,12 @@ class SyncActors:
         return None if act.action is None else self.troupe.cast.action(act.action)(step)
 
     def _left_open(self, stage: SyncStage, act: Act) -> SyncOpened | None:
-        if act.opened is not None or "opened" not in stage.__dict__:
+        """Answer the transaction that the action has opened. One that the step opened is the step's to end."""
+        if act.opened is not None or stage.asked_for is None:
             return None
-        if stage.begun:
+        if stage.is_in_transaction:
             return stage.opened
-        stage.opened.ending = True
-        stage.opened.session.close()
+        stage.opened.rollback()
         return None
 
     def deliver(self, deliver: Deliver) -> BaseException | None:
@@ -137,13 +137,13 @@ class AsyncActors:
         troupe = self.troupe
         stage = AsyncStage(act, troupe.cast.mapper(act.facts.entity), troupe.clock, troupe.read_clock, self.engine)
         watch = watch_for(act, stage)
-        if watch is not None:
-            self.heart.watch(watch)
         value: Any = None
         problem: BaseException | None = None
         try:
+            if watch is not None:
+                self.heart.watch(watch)
             value = await self._play(act, AsyncStep(stage))
-            if not isinstance(value, Rejected) and "opened" in stage.__dict__ and has_writes(stage.opened):
+            if not isinstance(value, Rejected) and has_writes(stage.asked_for):
                 await stage.opened.session.flush()
         except ClaimLeft:
             stage.lost = True
@@ -163,12 +163,12 @@ class AsyncActors:
         return None if act.action is None else await self.troupe.cast.action(act.action)(step)
 
     async def _left_open(self, stage: AsyncStage, act: Act) -> AsyncOpened | None:
-        if act.opened is not None or "opened" not in stage.__dict__:
+        """Answer the transaction that the action has opened. One that the step opened is the step's to end."""
+        if act.opened is not None or stage.asked_for is None:
             return None
-        if stage.begun:
+        if stage.is_in_transaction:
             return stage.opened
-        stage.opened.ending = True
-        await stage.opened.session.close()
+        await stage.opened.rollback()
         return None
 
     async def deliver(self, deliver: Deliver) -> BaseException | None:

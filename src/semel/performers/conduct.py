@@ -15,9 +15,9 @@ The rules it keeps
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from semel.asks import (
     Act,
@@ -37,24 +37,17 @@ from semel.asks import (
 )
 from semel.clock import Clock
 from semel.errors import SemelError, error
+from semel.performers.explaining import as_told, explain, unknown
+from semel.performers.finishing import Finishing
 from semel.performers.fresh import fresh_id
-from semel.performers.opened import TOKEN
 from semel.performers.quoting import quote
+from semel.performers.stepping import Step, Steps
 from semel.performers.wires.wire import Wire
-from semel.store import dialects
 from semel.store.dialects import Fault, classify
 
 logger = logging.getLogger("semel")
 
 Answer = TypeVar("Answer")
-Step: TypeAlias = Callable[[], Any]
-Steps: TypeAlias = Generator[Step, Any, Answer]
-
-
-SET_TOKEN = f"SAVEPOINT {TOKEN}"
-GIVE_TOKEN_UP = f"RELEASE SAVEPOINT {TOKEN}"
-BACK_TO_TOKEN = f"ROLLBACK TO SAVEPOINT {TOKEN}"
-
 _UNUSABLE = (Fault.LOST, Fault.TURNED_AWAY, Fault.UNRECOGNISED)
 
 
@@ -63,7 +56,7 @@ def is_unusable_after(problem: BaseException) -> bool:
     return not isinstance(problem, SemelError) and classify(problem) in _UNUSABLE
 
 
-class Conductor:
+class Conductor(Finishing):
     """Answers asks that need no connection; the rest is for those who know where connections come from."""
 
     def __init__(self, wire: Wire, clock: Clock, read_clock: Any) -> None:
@@ -130,91 +123,9 @@ class Conductor:
         """Answer a `Together`."""
         raise NotImplementedError
 
-    def run_first(self, opened: Any, begin: Callable[[], Asking[Any]]) -> Steps[Any]:
-        """Run a protocol at the start of a transaction that an action will write in; after an error it is rolled back."""
-        try:
-            connection = yield opened.connection
-            if opened.borrowed:
-                yield partial(opened.say, SET_TOKEN)
-            answer = yield from self.beside(opened.wire(connection), connection).conduct_inside(connection, begin())
-            if not opened.borrowed:
-                yield partial(opened.say, SET_TOKEN)
-        except BaseException as problem:
-            yield from self.drop(opened)
-            raise as_told(problem, writing=False) from problem
-        return answer
-
-    def run_within(self, opened: Any, begin: Callable[[], Asking[Any]]) -> Steps[Any]:
-        """Run a protocol at the end of a transaction that an action has written in, and commit it."""
-        if opened.borrowed:
-            return (yield from self.run_in_savepoint(opened, begin))
-        committing = False
-        try:
-            yield from self.give_token_up(opened)
-            connection = yield opened.connection
-            answer = yield from self.beside(opened.wire(connection), connection).conduct_inside(connection, begin())
-            committing = True
-            yield opened.commit
-        except BaseException as problem:
-            yield from self.drop(opened)
-            raise as_told(problem, writing=committing) from problem
-        return answer
-
-    def run_in_savepoint(self, opened: Any, begin: Callable[[], Asking[Any]]) -> Steps[Any]:
-        """Run a protocol at the end of a step that joined the user's transaction; what fails goes back to the savepoint."""
-        try:
-            yield opened.commit  # of the action's own session, which is a savepoint inside ours
-            yield from self.give_token_up(opened)
-            yield partial(opened.say, SET_TOKEN)
-            connection = yield opened.connection
-            answer = yield from self.beside(opened.wire(connection), connection).conduct_inside(connection, begin())
-            yield partial(opened.say, GIVE_TOKEN_UP)
-        except BaseException as problem:
-            yield from self.drop(opened)
-            raise as_told(problem, writing=False) from problem
-        return answer
-
-    def give_token_up(self, opened: Any) -> Steps[None]:
-        """See that the transaction still is the one that was fenced. Otherwise it must not be finished."""
-        try:
-            yield partial(opened.say, GIVE_TOKEN_UP)
-        except Exception as problem:
-            if opened.gave_way:
-                raise error("SEMEL-STORE-1", reason=quote(problem)) from problem
-            if opened.rolled_back or classify(problem) is Fault.POISONED:
-                raise error("SEMEL-STEP-7") from problem
-            if classify(problem) is Fault.LOST:
-                raise
-            raise error("SEMEL-STEP-8") from problem
-
     def beside(self, wire: Wire, connection: Any) -> JoinedConductor:
         """Answer a conductor for a connection that somebody else began and will end."""
         return JoinedConductor(wire, self.clock, self.read_clock, connection)
-
-    def drop(self, opened: Any) -> Steps[bool]:
-        """Roll back what an action left open; answer whether all of it was there to be rolled back.
-
-        False: the action ended the transaction itself, and may have committed. A connection that died took it along.
-        """
-        if opened.borrowed:
-            yield from self.end_session(opened)
-        whole = True
-        try:
-            yield partial(opened.say, BACK_TO_TOKEN)
-            if opened.borrowed:
-                yield partial(opened.say, GIVE_TOKEN_UP)
-        except Exception as problem:  # noqa: BLE001 - what it means is looked up
-            whole = opened.is_gone_by_itself or classify(problem) is Fault.LOST
-        if not opened.borrowed:
-            yield from self.end_session(opened)
-        return whole
-
-    def end_session(self, opened: Any) -> Steps[None]:
-        """Roll the action's session back. A connection that cannot is closed by SQLAlchemy, which rolls back too."""
-        try:
-            yield opened.rollback
-        except Exception as problem:  # noqa: BLE001 - the error that led here is the one to tell
-            logger.warning("a rollback got no answer: %s", quote(problem))
 
     def run_on(self, connection: Any, ask: Fetch | Execute) -> Steps[Any]:
         """Run one statement on a connection; a driver's error goes up as it is."""
@@ -374,13 +285,6 @@ class JoinedConductor(Conductor):
         yield partial(self.wire.execute, self.handle, text, ())
 
 
-def as_told(problem: BaseException, *, writing: bool) -> BaseException:
-    """Answer the error to raise: Semel's own and a stop as they are, a driver's explained."""
-    if not isinstance(problem, Exception) or isinstance(problem, SemelError | AssertionError):
-        return problem
-    return explain(problem, writing=writing)
-
-
 def check_count(ask: Execute, counted: int) -> int:
     """Answer the count of matched rows, if it is within what the statement promised."""
     if not 0 <= counted <= ask.rows_limit:
@@ -388,24 +292,4 @@ def check_count(ask: Execute, counted: int) -> int:
     return counted
 
 
-def explain(problem: Exception, *, writing: bool) -> SemelError:
-    """Make the error that tells a protocol what a driver's error means. `writing`: a write or COMMIT was under way."""
-    reason = quote(problem)
-    match classify(problem):
-        case Fault.GAVE_WAY:
-            return error("SEMEL-STORE-1", reason=reason)
-        case Fault.LOCKED:
-            return error("SEMEL-STORE-2", seconds=dialects.LOCK_WAIT_SECONDS, reason=reason)
-        case Fault.LOST | Fault.UNRECOGNISED if writing:
-            return unknown(reason)
-        case Fault.LOST | Fault.TURNED_AWAY:
-            return error("SEMEL-STORE-4", reason=reason)
-        case Fault.POISONED:
-            return error("SEMEL-ON-5", given="a handle")
-        case _:
-            return error("SEMEL-STORE-5", reason=reason)
-
-
-def unknown(reason: str) -> SemelError:
-    """Make the error for a write whose answer never came."""
-    return error("SEMEL-STORE-3", reason=reason, seconds=0.0)
+__all__ = ["Conductor", "JoinedConductor", "OwnConductor", "Step", "Steps", "check_count", "explain", "fresh_id"]

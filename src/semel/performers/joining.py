@@ -20,9 +20,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from semel.asks import Act
 from semel.performers.actors import AsyncActors, SyncActors
 from semel.performers.handles import Borrowed
-from semel.performers.opened import TOKEN, Opened, StepSession
+from semel.performers.opened import Opened, StepSession
 from semel.performers.wires.wire import Wire
-
 
 _DEPTH = ContextVar("depth of joined steps", default=0)
 """How many joined steps this thread or task is in. Names are few, because drivers keep the statements they have prepared."""
@@ -33,21 +32,27 @@ class JoinedOpened(Opened):
 
     session: Any = None
     borrowed = True
+    has_begun = True
 
     def __init__(self, lent: Borrowed) -> None:
         """Keep what was lent."""
         self.lent = lent
+        self._depth = 0
+
+    def enter(self) -> None:
+        """Be one deeper in this thread or task."""
         self._depth = _DEPTH.get()
         _DEPTH.set(self._depth + 1)
 
-    def named(self, text: str) -> str:
-        """Answer a statement about the token with the name that the token has here."""
-        return text.replace(TOKEN, f"{TOKEN}_{self._depth}")
-
     def leave(self) -> None:
         """Let the user's connection go on without the step."""
+        self.ending = True
         _DEPTH.set(self._depth)
         self.forget()
+
+    def named(self, text: str) -> str:
+        """Answer a statement about a savepoint with the name that it has at this depth."""
+        return f"{text}_{self._depth}"
 
     def wire(self, _connection: Any) -> Wire:
         """Answer how Semel's own statements travel on it."""
@@ -58,7 +63,8 @@ class SyncJoined(JoinedOpened):
     """A savepoint on a sync handle."""
 
     def begin(self) -> SyncJoined:
-        """Make the session; the savepoint is set by the step."""
+        """Make the session; the savepoints are set by the step."""
+        self.enter()
         if isinstance(self.lent.handle, sa.Connection):
             self.session = StepSession(self.lent.handle)
             self.listen(self.session, None)
@@ -69,29 +75,35 @@ class SyncJoined(JoinedOpened):
         return self.lent.handle
 
     def say(self, text: str) -> None:
-        """Run a statement about the savepoint."""
-        self.lent.wire.execute(self.lent.handle, text, ())
+        """Run a statement about a savepoint."""
+        self.lent.wire.execute(self.lent.handle, self.named(text), ())
 
     def commit(self) -> None:
         """Be done with the session. The commit is the user's."""
-        self.ending = True
         if self.session is not None:
+            self.refuse_what_is_spoilt()
+            self.ending = True
             self.session.commit()
             self.session.close()
+        self.leave()
 
     def rollback(self) -> None:
         """Be done with the session, and with what it wrote."""
         self.ending = True
-        if self.session is not None:
-            self.session.rollback()
-            self.session.close()
+        try:
+            if self.session is not None:
+                self.session.rollback()
+                self.session.close()
+        finally:
+            self.leave()
 
 
 class AsyncJoined(JoinedOpened):
     """A savepoint on an async handle."""
 
     async def begin(self) -> AsyncJoined:
-        """Make the session; the savepoint is set by the step."""
+        """Make the session; the savepoints are set by the step."""
+        self.enter()
         if isinstance(self.lent.handle, AsyncConnection):
             self.session = AsyncSession(self.lent.handle, sync_session_class=StepSession)
             self.listen(self.session.sync_session, None)
@@ -102,22 +114,27 @@ class AsyncJoined(JoinedOpened):
         return self.lent.handle
 
     async def say(self, text: str) -> None:
-        """Run a statement about the savepoint."""
-        await self.lent.wire.execute(self.lent.handle, text, ())
+        """Run a statement about a savepoint."""
+        await self.lent.wire.execute(self.lent.handle, self.named(text), ())
 
     async def commit(self) -> None:
         """Be done with the session. The commit is the user's."""
-        self.ending = True
         if self.session is not None:
+            self.refuse_what_is_spoilt()
+            self.ending = True
             await self.session.commit()
             await self.session.close()
+        self.leave()
 
     async def rollback(self) -> None:
         """Be done with the session, and with what it wrote."""
         self.ending = True
-        if self.session is not None:
-            await self.session.rollback()
-            await self.session.close()
+        try:
+            if self.session is not None:
+                await self.session.rollback()
+                await self.session.close()
+        finally:
+            self.leave()
 
 
 class JoinedActors:

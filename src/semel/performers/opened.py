@@ -32,6 +32,13 @@ SET_TOKEN = f"SAVEPOINT {TOKEN}"
 GIVE_TOKEN_UP = f"RELEASE SAVEPOINT {TOKEN}"
 BACK_TO_TOKEN = f"ROLLBACK TO SAVEPOINT {TOKEN}"
 
+JOINED = "semel_joined"
+"""The name of another savepoint, before the first statement of a step that has joined a transaction of the user's."""
+
+SET_JOINED = f"SAVEPOINT {JOINED}"
+GIVE_JOINED_UP = f"RELEASE SAVEPOINT {JOINED}"
+BACK_TO_JOINED = f"ROLLBACK TO SAVEPOINT {JOINED}"
+
 
 class StepSession(Session):
     """The session of a step. Only the step begins and ends its transaction."""
@@ -177,14 +184,21 @@ class Opened:
 
     def check(self, text: str) -> None:
         """Refuse to say something about a token that is known to be gone, or to give one up that must not be."""
+        if text == GIVE_TOKEN_UP:
+            self.refuse_what_is_spoilt()
+        if self.raw is None or self.raw.closed or self.raw.invalidated:
+            raise ConnectionResetError("the connection of the step is gone")
+        if self.rolled_back:
+            raise error("SEMEL-STEP-7")
+
+    def refuse_what_is_spoilt(self) -> None:
+        """Refuse to finish what the action has ended, or what an error has ended that the action did not let go."""
         if self.torn:
             raise error("SEMEL-STEP-8")
-        if self.problem is not None and text == GIVE_TOKEN_UP:
+        if self.problem is not None:
             raise self.problem
         if self.rolled_back:
             raise error("SEMEL-STEP-7")
-        if self.raw is None or self.raw.invalidated:
-            raise ConnectionResetError("the connection of the step was lost")
 
     @property
     def has_begun(self) -> bool:

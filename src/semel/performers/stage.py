@@ -13,9 +13,9 @@ from sqlalchemy.orm import Mapper, Session
 from semel.asks import Act, Asking, Recorded, StepFacts
 from semel.clock import Clock
 from semel.errors import ClaimLeft, ClaimLostError, error
-from semel.performers.conduct import SET_TOKEN, JoinedConductor
+from semel.performers.conduct import JoinedConductor
 from semel.performers.engines import READING
-from semel.performers.opened import AsyncOpened, StepSession, SyncOpened
+from semel.performers.opened import SET_TOKEN, AsyncOpened, StepSession, SyncOpened
 from semel.performers.snapshot import Snapshot
 from semel.performers.stepping import take_steps
 from semel.performers.wires.borrowed import SqlalchemyWire
@@ -30,12 +30,16 @@ class Stage:
         self.effects: list[Recorded] = []
         self.lost = False
         self.over = False
-        self.begun = act.opened is not None
         self._fence = act.fence
         self._opened: Any = act.opened
         self._clock = clock
         self._read_clock = read_clock
-        self.row = Snapshot(act.facts.entity, act.facts.values, mapper)
+        self._mapper = mapper
+
+    @cached_property
+    def row(self) -> Snapshot:
+        """The row as the step found it."""
+        return Snapshot(self.facts.entity, self.facts.values, self._mapper)
 
     def check(self) -> None:
         """Leave the action at once if its claim is gone; refuse a step that is kept after its end."""
@@ -46,10 +50,6 @@ class Stage:
 
     def _fence_off(self, connection: sa.Connection) -> None:
         """Run the fenced lock as the first statement of the transaction that has just begun on this connection."""
-        self.begun = True
-        if connection.engine is not self.home():
-            # A statement bound to another engine would spend the fence on another database's connection.
-            raise error("SEMEL-STEP-9", step=self.facts.step_key)
         protocol: Callable[[], Asking[None]] | None = self._fence
         if protocol is None:
             return
@@ -61,9 +61,15 @@ class Stage:
             raise ClaimLeft from None
         connection.exec_driver_sql(SET_TOKEN)
 
-    def home(self) -> sa.Engine:
-        """Answer the engine of Semel's database."""
-        raise NotImplementedError
+    @property
+    def asked_for(self) -> Any:
+        """The transaction, if the step has opened it or the action has asked for its session."""
+        return self.__dict__.get("opened", self._opened)
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether a statement of the action has opened the transaction, or the step has."""
+        return self.asked_for is not None and self.asked_for.has_begun
 
     def session_of(self, opened: Any) -> Any:
         """Answer the session of an open transaction; a raw handle that was lent has none."""
@@ -74,8 +80,10 @@ class Stage:
 
 def has_writes(opened: Any) -> bool:
     """Whether something waits to be flushed."""
+    if opened is None or opened.session is None:
+        return False
     session = getattr(opened.session, "sync_session", opened.session)
-    return session is not None and bool(session.new or session.dirty or session.deleted)
+    return bool(session.new or session.dirty or session.deleted)
 
 
 class SyncStage(Stage):
@@ -95,10 +103,6 @@ class SyncStage(Stage):
             return self._opened  # type: ignore[no-any-return] # made by this performer
         return SyncOpened(StepSession(self._engine()), self._fence_off)
 
-    def home(self) -> sa.Engine:
-        """Answer the engine of Semel's database."""
-        return self._engine().engine
-
     @property
     def session(self) -> Session:
         """The session the action writes through."""
@@ -109,8 +113,9 @@ class SyncStage(Stage):
     def read(self, statement: Any, params: Any) -> Sequence[Any]:
         """Read beside the finishing transaction, or in it if it is open."""
         self.check()
-        if self.begun:
-            return self.opened.session.execute(statement, params).all()
+        if self.is_in_transaction:
+            session: Session = self.session_of(self.opened)
+            return session.execute(statement, params).all()
         with Session(self._engine().execution_options(**READING)) as session:
             return session.execute(statement, params).all()
 
@@ -132,12 +137,6 @@ class AsyncStage(Stage):
             return self._opened  # type: ignore[no-any-return] # made by this performer
         return AsyncOpened(AsyncSession(self._engine(), sync_session_class=StepSession), self._fence_off)
 
-    def home(self) -> sa.Engine:
-        """Answer the engine of Semel's database."""
-        bind: Any = self._engine()
-        engine: sa.Engine = bind.sync_engine if isinstance(bind, AsyncEngine) else bind.sync_connection.engine
-        return engine
-
     @property
     def session(self) -> AsyncSession:
         """The session the action writes through."""
@@ -148,7 +147,8 @@ class AsyncStage(Stage):
     async def read(self, statement: Any, params: Any) -> Sequence[Any]:
         """Read beside the finishing transaction, or in it if it is open."""
         self.check()
-        if self.begun:
-            return (await self.opened.session.execute(statement, params)).all()
+        if self.is_in_transaction:
+            session: AsyncSession = self.session_of(self.opened)
+            return (await session.execute(statement, params)).all()
         async with AsyncSession(self._engine().execution_options(**READING)) as session:
             return (await session.execute(statement, params)).all()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-from semel.performers.conduct import Steps
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias, TypeVar
 
 Answer = TypeVar("Answer")
+Step: TypeAlias = Callable[[], Any]
+Steps: TypeAlias = Generator[Step, Any, Answer]
 
 
 def take_steps(steps: Steps[Answer]) -> Answer:

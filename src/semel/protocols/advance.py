@@ -49,6 +49,7 @@ from semel.protocols.claim import (
 from semel.protocols.operation import Mark, run_once, settle_operation
 from semel.protocols.wording import printable
 from semel.store.claims import Claims
+from semel.store.dialects import Fault, classify
 from semel.store.entity import Id
 from semel.store.journal import shared_values
 from semel.workflow.model import Step, Workflow
@@ -310,15 +311,24 @@ def act_alone(errand: Errand, step: Step) -> Asking[Outcome]:
     )
     refusal = refuse(step, errand.requester, acted)
     if refusal is not None:
-        yield Drop(opened)
-        if isinstance(refusal, Rejected):
-            return refusal
-        raise refusal
+        whole = yield Drop(opened)
+        return tell_refusal(refusal, whole=whole)
     finish = read_finish(step, errand.requester, acted.value)
     effects = yield from name_effects(step, errand.requester, acted)
     operation = yield Fresh()
     yield from finish_alone(errand, step, judged, Ending(operation, finish.status or "", effects), opened)
     return Done(finish.status or "", finish.result)
+
+
+def tell_refusal(why: Rejected | BaseException, *, whole: bool) -> Rejected:
+    """Pass on why; there is no claim to be parked if the action has ended its transaction, so its caller is told."""
+    if whole and isinstance(why, Rejected):
+        return why
+    if isinstance(why, Rejected):
+        raise error(TORN)
+    if not whole and classify(why) is not Fault.GAVE_WAY:  # a deadlock on MariaDB has taken all of it back
+        why.add_note("The action ended the transaction of its step itself: what it wrote may have been kept.")
+    raise why
 
 
 @dataclass(frozen=True)

@@ -217,7 +217,7 @@ def give_lease_up(held: Held) -> Asking[None]:
 def park_claim(held: Held, review: str) -> Asking[None]:
     """Leave a claim to a person, with the reason."""
     yield Execute(
-        held.wish.claims.park_claim, {**vars_of(held.wish.name), "fence": held.fence, "review": review}, whole=True
+        held.wish.claims.park_own_claim, {**vars_of(held.wish.name), "fence": held.fence, "review": review}, whole=True
     )
 
 

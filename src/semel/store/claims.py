@@ -252,11 +252,11 @@ class Claims:
         return Statement("give_lease_up", update, writes=True)
 
     @cached_property
-    def park_claim(self) -> Statement:
+    def park_own_claim(self) -> Statement:
         """Set a claim aside for a person, with the reason: no keeper touches it again."""
         values = {"review": bind("review", sa.Text()), "owner": sa.null()}
         update = sa.update(self._table).values(values).where(*self._is_ours())
-        return Statement("park_claim", update, writes=True)
+        return Statement("park_own_claim", update, writes=True)
 
     # Pieces
 

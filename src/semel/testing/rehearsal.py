@@ -191,11 +191,11 @@ def rehearse(once: Semel, connection: sa.Connection) -> Iterator[Semel]:
     if must_begin(connection):
         connection.exec_driver_sql("BEGIN")
     real = once._performer  # noqa: SLF001 - a rehearsal takes the performer's place
-    once._performer = Rehearsal(once, connection)  # type: ignore[assignment] # noqa: SLF001
+    once._performer = Rehearsal(once, connection)  # type: ignore[assignment] # noqa: SLF001 - as above
     try:
         yield once
     finally:
-        once._performer = real  # noqa: SLF001
+        once._performer = real  # noqa: SLF001 - as above
 
 
 @asynccontextmanager
@@ -205,8 +205,8 @@ async def rehearse_async(once: AsyncSemel, connection: AsyncConnection) -> Async
     if must_begin(connection.sync_connection):
         await connection.exec_driver_sql("BEGIN")
     real = once._performer  # noqa: SLF001 - a rehearsal takes the performer's place
-    once._performer = AsyncRehearsal(once, connection)  # type: ignore[assignment] # noqa: SLF001
+    once._performer = AsyncRehearsal(once, connection)  # type: ignore[assignment] # noqa: SLF001 - as above
     try:
         yield once
     finally:
-        once._performer = real  # noqa: SLF001
+        once._performer = real  # noqa: SLF001 - as above

@@ -15,8 +15,8 @@ from semel.asks import Act, Acted, Deliver, Recorded
 from semel.errors import ClaimLeft, ClaimLostError
 from semel.outcomes import Rejected
 from semel.performers.actors import read_verdict
-from semel.performers.conduct import SET_TOKEN
 from semel.performers.heart import Watch
+from semel.performers.opened import SET_TOKEN
 from semel.testing.prove.deeds import Begin, Commit, Hand, Query, Reach, Rollback, Stand
 from semel.testing.prove.life import Deeds, Life, NamedJoined, Token
 
