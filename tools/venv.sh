@@ -44,10 +44,12 @@ find_python() {
     return 1
 }
 
+# Python compiles what it imports; compiled beforehand, everything that is installed would take up half as much again.
 # What pip says is shown only when it fails, and without addresses: they are nobody's business in a shared log.
 pip_install() {
     log=$(mktemp)
-    if "$python" -m pip --disable-pip-version-check --no-input --quiet install -c constraints.txt "$@" >"$log" 2>&1; then
+    if "$python" -m pip --disable-pip-version-check --no-input --quiet install --no-compile \
+        -c constraints.txt "$@" >"$log" 2>&1; then
         rm -f "$log"
         return 0
     fi

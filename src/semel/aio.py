@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
-from functools import cached_property, partial
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
@@ -20,7 +20,7 @@ from semel.clock import Clock
 from semel.keepers.rounds import SWEEP_SECONDS, AsyncRounds, Beat
 from semel.outcomes import Missed, Moved, Outcome
 from semel.performers.actors import AsyncActors, Troupe
-from semel.performers.engines import make_async_engine
+from semel.performers.engines import LoopEngines, make_async_engine
 from semel.performers.handles import borrow_async
 from semel.performers.heart import AsyncHeart
 from semel.performers.objects import reload_moved
@@ -151,7 +151,9 @@ class AsyncSemel:
             settings.url, settings.clock, ground.read_clock, connections_limit=connections_limit, pooled=pooled
         )
         troupe = Troupe(self._setup.registry, settings.clock, ground.read_clock, self._setup.outbox.note_delivery_once)
-        self._performer.engage(AsyncActors(troupe, lambda: self._engine, AsyncHeart(settings.clock, self._beat)))
+        make = partial(make_async_engine, settings.url, settings.connections_limit, pooled=settings.pooled)
+        self._engines = LoopEngines(make)
+        self._performer.engage(AsyncActors(troupe, self._engines.find, AsyncHeart(settings.clock, self._beat)))
         self._booting = LoopLock()
 
     def __repr__(self) -> str:
@@ -272,14 +274,12 @@ class AsyncSemel:
     async def close(self) -> None:
         """Close every connection; what is called afterwards is refused."""
         self._performer.close()
-        if "_engine" in self.__dict__:
-            await self._engine.dispose()
+        await self._engines.dispose()
 
-    @cached_property
+    @property
     def _engine(self) -> AsyncEngine:
         """The engine of step.session: made when the first action asks for it."""
-        settings = self._setup.settings
-        return make_async_engine(settings.url, settings.connections_limit, pooled=settings.pooled)
+        return self._engines.find()
 
     async def _beat(self) -> Any:
         return await self._performer.perform(beat_claims(self._setup.keeping, self._setup.owner))

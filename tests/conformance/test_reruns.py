@@ -4,6 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from semel import Missed, Moved
+from semel.store.dialects import LOCK_WAIT_SECONDS
 from tests.conformance.conftest import Open
 from tests.conformance.faces import Once, Orders
 from tests.conformance.families import on_mariadb, on_postgres, on_servers
@@ -107,6 +108,10 @@ def test_the_default_isolation_of_mariadb_shows_no_stale_status(database: Databa
             rival.run("UPDATE orders SET status = :status WHERE id = 1", status=f"s{number}")
             rival.commit()
         assert seen.transition(1, "pending", to="paid") == Missed(f"s{number}")
+    pool = seen.once.semel._performer.pool
+    text = "SELECT @@tx_isolation, @@innodb_lock_wait_timeout"
+    rows = seen.once.stage.wait(lambda: pool.shelf.wire.fetch(pool.shelf.idle[-1], text, ()))
+    assert [tuple(row) for row in rows] == [("READ-COMMITTED", LOCK_WAIT_SECONDS)]
 
 
 def test_a_row_that_vanishes_while_it_is_waited_for_is_no_row(database: Database, orders: Orders) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
+from weakref import WeakKeyDictionary, ref
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from semel.performers.opened import GAVE_WAY
+from semel.performers.pool import has_running_loop
 from semel.performers.wires.sqlite import PRAGMAS
 from semel.performers.wires.wire import CONNECT_SECONDS, STATEMENT_SECONDS
 from semel.store.dialects import LOCK_WAIT_SECONDS, Fault, classify, read_family
@@ -39,6 +43,48 @@ def make_async_engine(url: URL, connections_limit: int, *, pooled: bool) -> Asyn
         engine = create_async_engine(url, pool_size=connections_limit, max_overflow=0, **options)
     _prepare(engine.sync_engine, url)
     return engine
+
+
+class LoopEngines:
+    """The engines of an async Semel's actions, one for each event loop: a connection belongs to the loop it was opened in."""
+
+    def __init__(self, make: Callable[[], AsyncEngine]) -> None:
+        """Make nothing yet."""
+        self._make = make
+        self._spare: AsyncEngine | None = None
+        self._engines: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[AsyncEngine, Any]] = WeakKeyDictionary()
+
+    def find(self) -> AsyncEngine:
+        """Answer the engine of the running loop; outside of any, the one that the next loop will have."""
+        if not has_running_loop():
+            self._spare = self._spare or self._make()
+            return self._spare
+        loop = asyncio.get_running_loop()
+        if loop not in self._engines:
+            engine, self._spare = self._spare or self._make(), None
+            watch = self._until_loop_ends(loop, engine)
+            self._engines[loop] = engine, watch
+            loop.create_task(self._begin(watch))  # noqa: RUF006 - it never waits, so it is done before anybody could forget it
+        return self._engines[loop][0]
+
+    async def _begin(self, watch: AsyncGenerator[None]) -> None:
+        await anext(watch)
+
+    async def _until_loop_ends(self, loop: asyncio.AbstractEventLoop, engine: AsyncEngine) -> AsyncGenerator[None]:
+        """An ending loop closes every generator that was begun in it; afterwards nobody could close the connections."""
+        try:
+            yield
+        finally:
+            self._engines.pop(loop, None)
+            await engine.dispose()
+
+    async def dispose(self) -> None:
+        """Close the idle connections of the running loop."""
+        found = self._engines.pop(asyncio.get_running_loop(), None)
+        if found is not None:
+            engine, watch = found
+            await engine.dispose()
+            await watch.aclose()
 
 
 def _options(url: URL, *, pooled: bool) -> dict[str, Any]:
@@ -77,8 +123,17 @@ def _prepare(engine: sa.Engine, url: URL) -> None:
     elif family == "mariadb":
         sa.event.listen(engine, "connect", _prepare_mariadb)
         sa.event.listen(engine, "handle_error", _remember_deadlock)
-    # A child process must not speak on its parent's sockets; it opens its own.
-    os.register_at_fork(after_in_child=lambda: engine.dispose(close=False))
+    lasting = ref(
+        engine
+    )  # what is registered for a fork stays registered, longer than an engine of one event loop lasts
+
+    def let_go() -> None:
+        """A child process must not speak on its parent's sockets; it opens its own."""
+        kept = lasting()
+        if kept is not None:
+            kept.dispose(close=False)
+
+    os.register_at_fork(after_in_child=let_go)
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

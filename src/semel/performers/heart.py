@@ -13,6 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from semel.asks import ClaimName
 from semel.clock import Clock
@@ -109,11 +110,11 @@ class Heart:
                 pause = last + self._watches.pause_seconds() - self._clock.tick()
                 before = set(self._watches.all)
             if pause > 0:
+                # Afterwards it is looked again: some claims may have ended, and others may want an earlier beat.
                 self._clock.wait_for(self._sooner, pause)
-                if self._sooner.is_set():
-                    continue
-            last = self._clock.tick()
-            self._beat_for(before)
+            else:
+                last = self._clock.tick()
+                self._beat_for(before)
 
     def _beat_for(self, before: set[Watch]) -> None:
         try:
@@ -126,7 +127,7 @@ class Heart:
 
 
 class AsyncHeart:
-    """Beats in a task of the running loop, while there is something to beat for."""
+    """Beats in a task of each running loop, while there is something to beat for in it."""
 
     def __init__(self, clock: Clock, beat: Callable[[], Awaitable[StillHeld]]) -> None:
         """Start nothing yet."""
@@ -136,50 +137,63 @@ class AsyncHeart:
         os.register_at_fork(after_in_child=self._start_over)
 
     def _start_over(self) -> None:
-        self._watches = Watches()
-        self._home: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._changed: asyncio.Event | None = None
+        self._pulses: WeakKeyDictionary[asyncio.AbstractEventLoop, Pulse] = WeakKeyDictionary()
 
     def watch(self, watch: Watch) -> None:
         """Beat for this claim from now on; the next beat is as early as its lease wants it."""
         loop = asyncio.get_running_loop()
-        if self._home is not loop:
-            self._start_over()
-            self._home, self._changed = loop, asyncio.Event()
-        if self._watches.add(watch):
-            self._note_change()
-        if self._task is None or self._task.done():
-            self._task = loop.create_task(self._run(), name="semel-heart")
+        pulse = self._pulses.get(loop)
+        if pulse is None:
+            pulse = self._pulses.setdefault(loop, Pulse(self._clock, self._beat))
+        pulse.watch(watch)
 
     def unwatch(self, watch: Watch) -> None:
         """Stop beating for this claim; a heart with nothing to beat for stops."""
+        loop = asyncio.get_running_loop()
+        pulse = self._pulses.get(loop)
+        if pulse is not None and pulse.unwatch(watch):
+            self._pulses.pop(loop, None)  # it would keep the loop alive after its end
+
+
+class Pulse:
+    """The heart's task in one event loop."""
+
+    def __init__(self, clock: Clock, beat: Callable[[], Awaitable[StillHeld]]) -> None:
+        """Start nothing yet."""
+        self._clock = clock
+        self._beat = beat
+        self._watches = Watches()
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def watch(self, watch: Watch) -> None:
+        """Watch one more."""
+        if self._watches.add(watch):
+            self._changed.set()
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="semel-heart")
+
+    def unwatch(self, watch: Watch) -> bool:
+        """Watch one less; answer whether it was the last, and the pulse stops."""
         self._watches.all.discard(watch)
         if not self._watches.all:
-            self._note_change()
-
-    def _note_change(self) -> None:
-        if self._changed is not None:
             self._changed.set()
+        return not self._watches.all
 
     async def _run(self) -> None:
-        changed = self._changed
-        assert changed is not None, "a heart that runs has a home"
         last = self._clock.tick()
         while self._watches.all:
-            changed.clear()
+            self._changed.clear()
             pause = last + self._watches.pause_seconds() - self._clock.tick()
-            before = set(self._watches.all)
             if pause > 0:
-                await self._wait(changed, pause)
-                if changed.is_set():
-                    continue
-            last = self._clock.tick()
-            await self._beat_for(before)
+                await self._wait(pause)
+            else:
+                last = self._clock.tick()
+                await self._beat_for(set(self._watches.all))
 
-    async def _wait(self, changed: asyncio.Event, pause: float) -> None:
+    async def _wait(self, pause: float) -> None:
         """Wait for the next beat, or until there is more or less to beat for."""
-        waits = [asyncio.ensure_future(changed.wait()), asyncio.ensure_future(self._clock.wait_async(pause))]
+        waits = [asyncio.ensure_future(self._changed.wait()), asyncio.ensure_future(self._clock.wait_async(pause))]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -50,7 +50,7 @@ def test_a_table_is_drained_when_nothing_is_held_or_owed(shell: Shell, database:
 def test_waiting_ends_when_the_last_claim_does(shell: Shell, database: Database) -> None:
     """It looks again until nothing is left, and no longer than it was told to."""
     stand = lay_stand(shell, database)
-    stand.add_orders(1)
+    stand.add_orders(1, status="paid")
     with stand.hold(1, "check") as holder:
         assert stand.run("drain", "orders", "--wait", "--timeout", "0.1").status == 1
         with shell.start(
