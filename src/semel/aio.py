@@ -17,6 +17,7 @@ from semel.app.keeping import list_duties
 from semel.app.setup import CONNECTIONS_LIMIT, LEASE_SECONDS, Bound, Setup, read_setup
 from semel.app.verbs import StepCall, Verb, Words, advance_one, transition_one, transition_several
 from semel.clock import Clock
+from semel.errors import error
 from semel.keepers.rounds import SWEEP_SECONDS, AsyncRounds, Beat
 from semel.outcomes import Missed, Moved, Outcome
 from semel.performers.actors import AsyncActors, Troupe
@@ -245,6 +246,8 @@ class AsyncSemel:
     def rounds(self, sweep_seconds: float = SWEEP_SECONDS) -> AsyncRounds:
         """Answer the rounds of this process's keepers, to be started after boot and stopped before close."""
         setup = self._setup
+        if not setup.booted:
+            raise error("SEMEL-APP-8")
         beat = Beat(setup.keeping, setup.owner[-64:], setup.settings.clock.wait_async, sweep_seconds)
         return AsyncRounds(list_duties(setup), self._performer.perform, beat)
 

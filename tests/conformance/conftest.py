@@ -10,6 +10,9 @@ from tests.conformance.faces import COLOURS, Colour, Once, Orders, Stage, open_s
 from tests.conformance.shop import Order, lay_orders
 from tests.databases import Database
 from tests.proxy import Proxy
+from tests.shop.fixtures import clock, open_shop, shop
+
+__all__ = ["clock", "colour", "open_shop", "shop", "stage"]
 
 Open: TypeAlias = Callable[..., Once]
 

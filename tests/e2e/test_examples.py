@@ -11,7 +11,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,10 +91,16 @@ def begin_of(statement: ast.stmt) -> int:
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each example printed when those of one folder ran one after the other in a new one; a warning ends it."""
-    folders = {folder: tmp_path_factory.mktemp(folder) for folder in SCRIPTS}
-    return {path: run(folders[path.split("/")[1]], "-W", "error", str(ROOT / path)) for path in list_examples()}
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Answers what an example printed when all of its folder ran one after the other in a new one; a warning ends it."""
+
+    @cache
+    def run_folder(folder: str) -> dict[str, str]:
+        place = tmp_path_factory.mktemp(folder)
+        paths = [path for path in list_examples() if path.startswith(f"examples/{folder}/")]
+        return {path: run(place, "-W", "error", str(ROOT / path)) for path in paths}
+
+    return lambda path: run_folder(path.split("/")[1])[path]
 
 
 def run(folder: Path, *words: str) -> str:
@@ -112,9 +118,9 @@ def test_a_page_quotes_the_file_as_it_is(quote: Quote) -> None:
 
 
 @pytest.mark.parametrize("quote", [each for each in find_quotes() if each.kind == "output"], ids=str)
-def test_a_page_shows_what_the_example_prints(quote: Quote, printed: dict[str, str]) -> None:
+def test_a_page_shows_what_the_example_prints(quote: Quote, printed: Callable[[str], str]) -> None:
     """The block is what the example printed in this run."""
-    assert quote.text == printed[quote.source]
+    assert quote.text == printed(quote.source)
 
 
 @pytest.mark.parametrize("page", read_pages(), ids=str)

@@ -244,6 +244,8 @@ class Semel:
     def rounds(self, sweep_seconds: float = SWEEP_SECONDS) -> Rounds:
         """Answer the rounds of this process's keepers, to be started after boot and stopped before close."""
         setup = self._setup
+        if not setup.booted:
+            raise error("SEMEL-APP-8")
         beat = Beat(setup.keeping, setup.owner[-64:], setup.settings.clock.wait_for, sweep_seconds)
         return Rounds(list_duties(setup), self._performer.perform, beat)
 

@@ -14,7 +14,7 @@ from semel.keepers.janitor import Janitor
 from semel.keepers.reaper import Reaper
 from semel.keepers.resumer import Resumer
 from semel.keepers.stranded import MICROSECONDS, Due, Territory
-from semel.protocols.advance import Errand
+from semel.protocols.errand import Errand
 from semel.store.claims import Claims
 from semel.workflow.model import Step
 

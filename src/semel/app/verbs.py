@@ -13,7 +13,9 @@ from semel.asks import Asking
 from semel.errors import error
 from semel.outcomes import Missed, Moved, Outcome
 from semel.performers.steps import write_json
-from semel.protocols.advance import HIDDEN, Errand, advance, advance_joined
+from semel.protocols.advance import advance
+from semel.protocols.alone import advance_joined
+from semel.protocols.errand import HIDDEN, Errand
 from semel.protocols.transition import IDS_LIMIT, move_many, move_many_joined, move_one, move_one_joined
 from semel.store.entity import Entity, Id
 from semel.store.tables import NAME_CHARACTERS
@@ -82,15 +84,15 @@ def refuse_undeclared(bound: Bound, source: str, target: str) -> None:
     workflow = bound.workflow
     if workflow is None or workflow.allows(source, target):
         return
+    # What allow= cannot do is not recommended.
+    remedy = "Take a step with advance(); see which there are: semel diagram FILE."
     if {source, target} & workflow.claim_statuses:
-        why = "only a claim enters or leaves a claim status"
-    elif source in workflow.terminal:
-        why = "the source is terminal"
-    elif (source, target) in bound.allow:
+        raise error("SEMEL-FLOW-8", source=source, target=target, workflow=workflow.name)
+    if source in workflow.terminal:
+        raise error("SEMEL-FLOW-9", source=source, workflow=workflow.name)
+    if (source, target) in bound.allow:
         return
-    else:
-        why = "no step declares it"
-    raise error("SEMEL-FLOW-7", source=source, target=target, workflow=workflow.name, why=why)
+    raise error("SEMEL-FLOW-7", source=source, target=target, workflow=workflow.name, why=why, remedy=remedy)
 
 
 def transition_one(bound: Bound, row: Any, words: Words) -> Verb[Moved | Missed]:

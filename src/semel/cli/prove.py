@@ -33,9 +33,7 @@ UNREPEATABLE = 3
 @click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), help="Write what was proven to a file.")
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the story as a file that runs it.")
 @answering
-def prove(
-    place: str | None, *, mutants: bool, certificate: Path | None, save: Path | None, **budgets: int
-) -> Answer:
+def prove(place: str | None, *, mutants: bool, certificate: Path | None, save: Path | None, **budgets: int) -> Answer:
     """Kill every actor at every boundary, in every order, and see that everything converges.
 
     PATH is a file with scenarios, and SCENARIO one of them; without either, those that ship with Semel. Exit status 0: all

@@ -41,6 +41,11 @@ AT_BOOT: dict[str, Text] = {
         "The table {table!r} has no workflow, so there is no step {step!r} to take.",
         "Load its workflow file: workflows=[…], or use transition().",
     ),
+    "SEMEL-APP-8": Text(
+        UsageError,
+        "rounds() was called before boot; keepers that know no table keep nothing.",
+        "Call boot() first, or let `semel worker` or the lifespan do both.",
+    ),
     "SEMEL-DB-1": Text(
         ConfigError,
         "The database URL {url!r} cannot be used: {reason}.",
@@ -173,8 +178,18 @@ AT_BOOT: dict[str, Text] = {
     ),
     "SEMEL-FLOW-7": Text(
         UsageError,
-        "transition() from {source!r} to {target!r} is not a move of the workflow {workflow!r}: {why}.",
-        "Take a step with advance(), or list the move: once.table(…, allow=[({source!r}, {target!r})]).",
+        "transition() from {source!r} to {target!r} is not a move that a step of the workflow {workflow!r} declares.",
+        "{remedy}",
+    ),
+    "SEMEL-FLOW-8": Text(
+        UsageError,
+        "transition() from {source!r} to {target!r} would enter or leave a claim status of the workflow {workflow!r}.",
+        "Only a claim does that: take a step with advance(); free a row that is stuck with: semel release.",
+    ),
+    "SEMEL-FLOW-9": Text(
+        UsageError,
+        "transition() would leave {source!r}, which is terminal in the workflow {workflow!r}.",
+        "What is finished stays finished: make a new row, or do not call the status terminal.",
     ),
     "SEMEL-FLOW-3": Text(
         UsageError,

@@ -169,6 +169,11 @@ AT_CALLS: dict[str, Text] = {
         "A statement through step.session {reason}, so it would not belong to the step's commit.",
         "Use step.session as it is, without bind arguments or AUTOCOMMIT; write to another database in an after-effect.",
     ),
+    "SEMEL-STEP-10": Text(
+        UsageError,
+        "The action wrote the status or the version of row {id} of {table!r} itself, so its step could not be finished.",
+        "Leave both columns to the step: return Finish(…) to pick a status. What the action wrote was rolled back.",
+    ),
     "SEMEL-ON-6": Text(
         UsageError,
         "Step {step!r} has a claim or calls, which need commits of their own, so it cannot join a transaction with on=.",

@@ -13,8 +13,9 @@ from semel.asks import Asking, Execute, Fetch, Tick
 from semel.keepers.duty import Looks, Report, is_stopping
 from semel.keepers.stranded import MICROSECONDS, Due, Territory, find_due, take_turns
 from semel.outcomes import Done, Rejected
-from semel.protocols.advance import HIDDEN, Errand, act_under_claim
+from semel.protocols.advance import act_under_claim
 from semel.protocols.claim import Held, vars_of
+from semel.protocols.errand import HIDDEN, Errand
 from semel.protocols.takeover import take_over
 from semel.workflow.model import Step
 

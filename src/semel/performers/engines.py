@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from semel.performers.opened import GAVE_WAY
+from semel.performers.opened import GAVE_WAY, listen_to_engine
 from semel.performers.pool import has_running_loop
 from semel.performers.wires.sqlite import PRAGMAS
 from semel.performers.wires.wire import CONNECT_SECONDS, STATEMENT_SECONDS
@@ -117,6 +117,7 @@ def _options(url: URL, *, pooled: bool) -> dict[str, Any]:
 
 def _prepare(engine: sa.Engine, url: URL) -> None:
     family = read_family(url)
+    listen_to_engine(engine)
     if family == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)

@@ -67,7 +67,7 @@ class SyncJoined(JoinedOpened):
         self.enter()
         if isinstance(self.lent.handle, sa.Connection):
             self.session = StepSession(self.lent.handle)
-            self.listen(self.session, None)
+            self.keep(self.session)
         return self
 
     def connection(self) -> Any:
@@ -106,7 +106,7 @@ class AsyncJoined(JoinedOpened):
         self.enter()
         if isinstance(self.lent.handle, AsyncConnection):
             self.session = AsyncSession(self.lent.handle, sync_session_class=StepSession)
-            self.listen(self.session.sync_session, None)
+            self.keep(self.session.sync_session)
         return self
 
     async def connection(self) -> Any:

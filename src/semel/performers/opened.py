@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
+from weakref import ref
 
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -24,6 +25,9 @@ from semel.store.dialects import Fault, classify
 
 GAVE_WAY = "semel_gave_way"
 """Where a connection remembers that the database rolled its transaction back by itself."""
+
+OPENED = "semel_opened"
+"""Where a connection of Semel's own engine remembers whose it is."""
 
 TOKEN = "semel_step"  # noqa: S105 - the name of a savepoint
 """The name of the savepoint."""
@@ -105,41 +109,33 @@ class Opened:
 
     borrowed = False
 
-    def listen(self, session: StepSession, fence: Callable[[sa.Connection], None] | None) -> None:
-        """Be told when the session begins and when it is rolled back; it may begin only once."""
+    fence: Callable[[sa.Connection], None] | None = None
+    """What locks the row as the first statement."""
+
+    def keep(self, session: StepSession) -> None:
+        """Be what the session tells when it begins and when it is rolled back; it may begin only once."""
         session.opened = self
         bind = session.bind
         assert bind is not None, "the session of a step is bound when it is made"
         self._home, self._is_ours = bind.engine, isinstance(bind, sa.Engine)
 
-        def after_begin(_session: Session, transaction: SessionTransaction, connection: sa.Connection) -> None:
-            if not transaction.nested and not self.ending:
-                self._begin(connection, fence)
-
-        def after_rollback(session: Session) -> None:
-            if not self.ending and not session.in_nested_transaction():
-                self.rolled_back = True
-
-        sa.event.listen(session, "after_begin", after_begin)
-        sa.event.listen(session, "after_rollback", after_rollback)
-
-    def _begin(self, connection: sa.Connection, fence: Callable[[sa.Connection], None] | None) -> None:
+    def begin_on(self, connection: sa.Connection) -> None:
         """Keep the connection that the session has just begun on, and fence it. What fails here fails for good."""
         try:
-            self._keep(connection)
+            self._take(connection)
         except SemelError as problem:
             self.problem = problem
             raise
         try:
-            if fence is not None:
-                fence(connection)
+            if self.fence is not None:
+                self.fence(connection)
         except BaseException as problem:
             self.problem = problem
             if self._is_ours:
                 connection.invalidate()  # an action that swallows the error must not write without a fence
             raise
 
-    def _keep(self, connection: sa.Connection) -> None:
+    def _take(self, connection: sa.Connection) -> None:
         if self.problem is not None:
             raise self.problem
         if connection.engine is not self._home:
@@ -150,16 +146,19 @@ class Opened:
             raise error("SEMEL-STEP-2", verb="rollback")
         self.raw = connection
         connection.info.pop(GAVE_WAY, None)
-        sa.event.listen(connection, "commit", self._refuse_commit)
-        sa.event.listen(connection, "rollback", self._note_rollback)
+        if self._is_ours:
+            connection.info[OPENED] = ref(self)
+        else:
+            sa.event.listen(connection, "commit", self.refuse_commit)
+            sa.event.listen(connection, "rollback", self.note_rollback)
 
-    def _refuse_commit(self, _connection: sa.Connection) -> None:
+    def refuse_commit(self, _connection: sa.Connection) -> None:
         """Refuse what went past the session: `get_transaction().commit()`, `connection().commit()`."""
         if not self.ending:
             self.problem = error("SEMEL-STEP-2", verb="commit")
             raise self.problem
 
-    def _note_rollback(self, connection: sa.Connection) -> None:
+    def note_rollback(self, connection: sa.Connection) -> None:
         """See whether what is rolled back here still is what was fenced: afterwards nobody can tell."""
         if self.ending or connection.invalidated:
             return
@@ -179,8 +178,8 @@ class Opened:
         """Listen no more to a connection that goes on without the step."""
         if self.raw is not None and not self._is_ours:
             with suppress(sa.exc.InvalidRequestError):
-                sa.event.remove(self.raw, "commit", self._refuse_commit)
-                sa.event.remove(self.raw, "rollback", self._note_rollback)
+                sa.event.remove(self.raw, "commit", self.refuse_commit)
+                sa.event.remove(self.raw, "rollback", self.note_rollback)
 
     def check(self, text: str) -> None:
         """Refuse to say something about a token that is known to be gone, or to give one up that must not be."""
@@ -218,6 +217,46 @@ class Opened:
         return not self.torn and (self.rolled_back or self.gave_way or is_lost)
 
 
+@sa.event.listens_for(StepSession, "after_begin")
+def tell_begin(session: StepSession, transaction: SessionTransaction, connection: sa.Connection) -> None:
+    """Tell a step that its session has begun. Listeners of a class cost nothing for each of its sessions."""
+    if not transaction.nested and not session.opened.ending:
+        session.opened.begin_on(connection)
+
+
+@sa.event.listens_for(StepSession, "after_rollback")
+def tell_rollback(session: StepSession) -> None:
+    """Tell a step that its session, and not only a savepoint in it, was rolled back."""
+    if not session.opened.ending and not session.in_nested_transaction():
+        session.opened.rolled_back = True
+
+
+def listen_to_engine(engine: sa.Engine) -> None:
+    """Tell steps what happens to the connections of Semel's own engine."""
+
+    def before_commit(connection: sa.Connection) -> None:
+        opened = find_opened(connection)
+        if opened is not None:
+            opened.refuse_commit(connection)
+
+    def before_rollback(connection: sa.Connection) -> None:
+        opened = find_opened(connection)
+        if opened is not None:
+            opened.note_rollback(connection)
+
+    sa.event.listen(engine, "commit", before_commit)
+    sa.event.listen(engine, "rollback", before_rollback)
+
+
+def find_opened(connection: sa.Connection) -> Opened | None:
+    """Answer the step whose transaction is open on a connection, if there is one."""
+    if connection.closed or connection.invalidated:
+        return None
+    kept = connection.info.get(OPENED)
+    opened: Opened | None = None if kept is None else kept()
+    return opened if opened is not None and opened.raw is connection else None
+
+
 def say_to_driver(connection: sa.Connection, text: str) -> None:
     """Run a statement past SQLAlchemy, which refuses every statement after some errors."""
     cursor = connection.connection.cursor()
@@ -233,7 +272,8 @@ class SyncOpened(Opened):
     def __init__(self, session: StepSession, fence: Callable[[sa.Connection], None] | None = None) -> None:
         """Keep the session."""
         self.session = session
-        self.listen(session, fence)
+        self.fence = fence
+        self.keep(session)
 
     def wire(self, connection: sa.Connection) -> Wire:
         """Answer how Semel's own statements travel in it."""
@@ -274,7 +314,8 @@ class AsyncOpened(Opened):
         self.session = session
         sync_session = session.sync_session
         assert isinstance(sync_session, StepSession), "the session of a step"
-        self.listen(sync_session, fence)
+        self.fence = fence
+        self.keep(sync_session)
 
     def wire(self, connection: Any) -> Wire:
         """Answer how Semel's own statements travel in it."""

@@ -44,6 +44,12 @@ async def perform_asks(protocol: Asking[Answer], answer: Callable[[Ask], Awaitab
             problem = trouble
 
 
+def is_being_cancelled() -> bool:
+    """Whether this task was asked to stop. An action may raise CancelledError by itself, which is its own affair."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 class Stop:
     """Whether one caller was cancelled, and how long it still waits."""
 
@@ -58,7 +64,7 @@ class Stop:
             if self.why is not None:
                 return Acted(problem=self.why)
             acted: Acted = await answer(ask)
-            if isinstance(acted.problem, asyncio.CancelledError):
+            if isinstance(acted.problem, asyncio.CancelledError) and is_being_cancelled():
                 self.note(acted.problem)
             return acted
         if isinstance(ask, Deliver) or not (

@@ -227,8 +227,8 @@ def leave_within(held: Held, leave: Leave, within: Open) -> Asking[bool]:
 
     def begin() -> Asking[bool]:
         if not (yield from leave_in_steps(held, leave, operation)):
-            # The row is locked under our fence, so this cannot be; but a commit here would keep half a step.
-            raise error("SEMEL-CLAIM-1", table=held.wish.name.entity, id=held.wish.name.row_id)
+            # The row is locked under our fence, so it is the action itself that has moved it.
+            raise error("SEMEL-STEP-10", table=held.wish.name.entity, id=held.wish.name.row_id)
         return True
 
     try:

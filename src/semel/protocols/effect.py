@@ -20,7 +20,7 @@ from semel.protocols.wording import tell_problem
 from semel.store.outbox import Outbox
 
 ATTEMPTS_LIMIT = 10
-"""How often a delivery is tried: with the pauses below, for about a day."""
+"""How often a delivery is tried: with the pauses below, for eight and a half hours, a night."""
 
 FIRST_PAUSE_SECONDS = 5.0
 LONGEST_PAUSE_SECONDS = 4 * 3600.0

@@ -154,7 +154,7 @@ def list_known(narrow: Narrow, demands: Sequence[str], seen: Mapping[str, int]) 
         kind = kind.data_type
     if isinstance(kind, sa.Enum):
         return [str(label) for label in kind.enums]
-    lists = (list_literals(demand) for demand in demands)
+    lists = (list_literals(demand, narrow.family) for demand in demands)
     # A CHECK that misses a status that is there says something else than which there are.
     fitting = (words for words in lists if all(status in words for status in seen))
     return [word for words in fitting for word in words if is_nameable(word)]
@@ -260,7 +260,7 @@ def draft_workflow(wanted: Wanted, statuses: Sequence[str], columns: Columns, ve
     draft |= {"entity_table": declared.qualified, "status_column": declared.status, "version_column": version}
     if declared.id is not None:
         draft["id_column"] = declared.id
-    initial = guess_initial(statuses, columns[declared.status].get("default"))
+    initial = guess_initial(statuses, columns[declared.status].get("default"), wanted.family)
     return draft | {
         "status_types": list(statuses),
         "initial": initial,
@@ -270,7 +270,7 @@ def draft_workflow(wanted: Wanted, statuses: Sequence[str], columns: Columns, ve
     }
 
 
-def guess_initial(statuses: Sequence[str], default: object) -> str:
+def guess_initial(statuses: Sequence[str], default: object, family: Family) -> str:
     """Guess in which status a row is born: the column's default, or what it is often called, or the first."""
-    words = list_literals(str(default)) if default is not None else ()
+    words = list_literals(str(default), family) if default is not None else ()
     return next((status for status in (*words, *BORN) if status in statuses), statuses[0])

@@ -3,20 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from semel.errors import error
+from semel.store.dialects import Family
+from semel.store.quoted import quote_name, quote_words
 
-# Quoted text in every form, comments, and single signs; what is none of the marked is passed over word by word.
-TOKENS = re.compile(
-    r"""(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])
+PIECES = r"""(?P<quoted>{text}|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])
     | (?P<comment>--[^\n]*|/\*.*?\*/)
     | (?P<word>\w+)
-    | (?P<sign>.)""",
-    re.VERBOSE | re.DOTALL,
-)
-LITERALS = re.compile(r"'((?:[^']|'')*)'")
+    | (?P<sign>.)"""
+"""Quoted text in every form, comments, words, and single signs."""
+
+
+@dataclass(frozen=True)
+class Tongue:
+    """How a database writes text inside quotes: MariaDB puts a backslash before a quote, the others a second quote."""
+
+    tokens: re.Pattern[str]
+    literals: re.Pattern[str]
+    escaped: re.Pattern[str]
+
+
+def read_tongue(text: str, escaped: str) -> Tongue:
+    """Make the patterns from what stands between quotes, and from what there stands for one sign."""
+    tokens = re.compile(PIECES.format(text=f"'(?:{text})*'"), re.VERBOSE | re.DOTALL)
+    return Tongue(tokens, re.compile(f"'((?:{text})*)'", re.DOTALL), re.compile(escaped, re.DOTALL))
+
+
+DOUBLING = read_tongue("[^']|''", "'(')")
+ESCAPING = read_tongue(r"[^'\\]|\\.|''", r"'(')|\\(.)")
+
+TONGUES: Mapping[Family, Tongue] = {"postgresql": DOUBLING, "sqlite": DOUBLING, "mariadb": ESCAPING}
+
+# After the name of a column: what PostgreSQL casts it to, closing parentheses, then what it is compared by.
+COMPARED = re.compile(r"[\s)]*(?:::[\w\s]+(?:\(\d+\))?[\s)]*)?(?:=|IN\b)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -28,10 +50,10 @@ class Check:
     end: int
 
 
-def find_checks(text: str) -> Iterator[Check]:
+def find_checks(text: str, family: Family) -> Iterator[Check]:
     """Find every CHECK (…), with its parentheses balanced."""
     awaited, depth, start = False, 0, 0
-    for token in TOKENS.finditer(text):
+    for token in TONGUES[family].tokens.finditer(text):
         found = token[0]
         if token.lastgroup == "comment" or found.isspace():
             continue
@@ -44,41 +66,42 @@ def find_checks(text: str) -> Iterator[Check]:
         awaited = token.lastgroup == "word" and found.upper() == "CHECK" and not depth
 
 
-def names_column(demand: str, column: str) -> bool:
-    """Whether a CHECK speaks of a column."""
+def lists_words(demand: str, column: str, family: Family) -> bool:
+    """Whether a CHECK says which words a column may hold: it compares the column with some, and not by `<>`."""
     wanted = column.casefold()
-    for token in TOKENS.finditer(demand):
+    for token in TONGUES[family].tokens.finditer(demand):
         found = token[0]
         if token.lastgroup == "quoted" and not found.startswith("'"):
             found = found[1:-1].replace(found[-1] * 2, found[-1])
-        if found.casefold() == wanted:
-            return True
+        if found.casefold() == wanted and COMPARED.match(demand, token.end()):
+            return bool(list_literals(demand, family))
     return False
 
 
-def list_literals(demand: str) -> tuple[str, ...]:
+def list_literals(demand: str, family: Family) -> tuple[str, ...]:
     """List the words that a CHECK names, in their order, each once."""
-    return tuple(dict.fromkeys(word.replace("''", "'") for word in LITERALS.findall(demand)))
+    tongue = TONGUES[family]
+    words = (
+        tongue.escaped.sub(lambda found: found[found.lastindex or 0], word) for word in tongue.literals.findall(demand)
+    )
+    return tuple(dict.fromkeys(words))
 
 
-def lists_words(demand: str, column: str) -> bool:
-    """Whether a CHECK says which words a column may hold."""
-    return names_column(demand, column) and bool(list_literals(demand))
-
-
-def relax_checks(text: str, column: str, allowed: str) -> str:
-    """Let every CHECK that lists words for a column also hold where `allowed` does; whatever else it says is kept."""
+def relax_checks(text: str, column: str, words: tuple[str, ...], family: Family) -> str:
+    """Let every CHECK that lists words for a column list these as well; whatever else it says is kept."""
     made, done = [], 0
-    for check in find_checks(text):
-        if lists_words(check.demand, column):
-            made += [text[done : check.start], relax(check.demand, allowed)]
-            done = check.end
+    for check in find_checks(text, family):
+        made += [text[done : check.start], relax(check.demand, column, words, family)]
+        done = check.end
     return "".join([*made, text[done:]])
 
 
-def relax(demand: str, allowed: str) -> str:
-    """Let a demand also hold where `allowed` does."""
-    return f"({demand.strip()}) OR {allowed}"
+def relax(demand: str, column: str, words: tuple[str, ...], family: Family) -> str:
+    """Let a demand also hold where a column holds one of these words, unless it knows them or is about something else."""
+    missing = tuple(word for word in words if word not in list_literals(demand, family))
+    if not missing or not lists_words(demand, column, family):
+        return demand
+    return f"({demand.strip()}) OR {quote_name(column, family)} IN ({quote_words(missing)})"
 
 
 TABLE_HEAD = re.compile(

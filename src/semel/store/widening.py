@@ -50,11 +50,6 @@ class Narrow:
         return quote_name(self.declared.status, self.family)
 
     @property
-    def allowed(self) -> str:
-        """The condition that a row is in one of the new statuses."""
-        return f"{self.status} IN ({quote_words(self.wanted)})"
-
-    @property
     def room(self) -> int | None:
         """How many characters the column must hold. None: it holds enough."""
         length = getattr(self.column["type"], "length", None)
@@ -73,10 +68,11 @@ def list_demands(connection: sa.Connection, narrow: Narrow) -> list[str]:
     if narrow.family == "postgresql":
         found = [demand for _, demand in find_constraints(connection, narrow)]
     elif narrow.family == "mariadb":
-        found = [check.demand for line in read_lines(connection, narrow) for check in find_checks(line)]
+        lines = read_lines(connection, narrow)
+        found = [check.demand for line in lines for check in find_checks(line, "mariadb")]
     else:
-        found = [check.demand for check in find_checks(read_sqlite(connection, narrow.declared)[0])]
-    return [demand for demand in found if lists_words(demand, narrow.declared.status)]
+        found = [check.demand for check in find_checks(read_sqlite(connection, narrow.declared)[0], "sqlite")]
+    return [demand for demand in found if lists_words(demand, narrow.declared.status, narrow.family)]
 
 
 # PostgreSQL
@@ -94,7 +90,8 @@ def widen_postgresql(connection: sa.Connection, narrow: Narrow) -> Iterator[Chan
         longer = f"ALTER TABLE {narrow.table} ALTER COLUMN {narrow.status} TYPE varchar({narrow.room})"
         yield Change("The column is too short for them.", (longer,))
     for name, demand in find_constraints(connection, narrow):
-        if lists_words(demand, narrow.declared.status):
+        relaxed = relax(demand, narrow.declared.status, narrow.wanted, narrow.family)
+        if relaxed != demand:
             constraint = quote_name(name, narrow.family)
             alter = f"ALTER TABLE {narrow.table}"
             yield Change(
@@ -102,7 +99,7 @@ def widen_postgresql(connection: sa.Connection, narrow: Narrow) -> Iterator[Chan
                 (
                     f"{alter} DROP CONSTRAINT {constraint}",
                     # Not validated at once, so that writers wait for a moment only.
-                    f"{alter} ADD CONSTRAINT {constraint} CHECK ({relax(demand, narrow.allowed)}) NOT VALID",
+                    f"{alter} ADD CONSTRAINT {constraint} CHECK ({relaxed}) NOT VALID",
                     f"{alter} VALIDATE CONSTRAINT {constraint}",
                 ),
             )
@@ -125,7 +122,7 @@ def widen_mariadb(connection: sa.Connection, narrow: Narrow) -> Iterator[Change]
     own = f"  `{narrow.declared.status.replace('`', '``')}` "
     for line in read_lines(connection, narrow):
         constraint = CONSTRAINT_LINE.match(line)
-        relaxed = relax_checks(line.rstrip(","), narrow.declared.status, narrow.allowed).strip()
+        relaxed = relax_checks(line.rstrip(","), narrow.declared.status, narrow.wanted, "mariadb").strip()
         if line.startswith(own):
             said = widen_type(relaxed, narrow)
             if said != line.rstrip(",").strip():
@@ -169,7 +166,7 @@ def widen_sqlite(connection: sa.Connection, narrow: Narrow) -> Iterator[Change]:
     """Copy the table into a new one whose CHECKs let the new statuses pass: SQLite cannot change a CHECK."""
     declared = narrow.declared
     text, others = read_sqlite(connection, declared)
-    relaxed = relax_checks(text, declared.status, narrow.allowed)
+    relaxed = relax_checks(text, declared.status, narrow.wanted, "sqlite")
     if relaxed == text:
         return
     old, new = narrow.table, quote_name(f"{declared.name}_widened", "sqlite")

@@ -7,6 +7,7 @@ and the keepers have had their time.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -119,7 +120,7 @@ def the_journal_is_a_chain(picture: Picture) -> Iterator[str]:
     for entity, rows in picture.rows.items():
         for row_id, (status, version) in rows.items():
             moves = picture.moves_of(entity, row_id)
-            for earlier, later in zip(moves, moves[1:], strict=False):
+            for earlier, later in itertools.pairwise(moves):
                 if later.version != (earlier.version or 0) + 1:
                     yield f"the journal of {entity} {row_id} has version {later.version} after {earlier.version}"
                 elif later.from_status != earlier.to_status:
@@ -159,19 +160,19 @@ def a_pass_finishes_once(picture: Picture) -> Iterator[str]:
 def effects_follow_finishes(picture: Picture) -> Iterator[str]:
     """An after-effect is owed if, and only if, the journal says that its step was finished at that version."""
     moves = {(each.entity, each.row_id, each.version): each for each in picture.journal if each.kind not in NO_MOVES}
-    owed: dict[tuple[str, str, int], set[str]] = {}
+    owed: dict[tuple[str | None, str | None, int | None], set[str]] = {}
     for effect in picture.effects:
-        place = (effect.entity, effect.row_id, effect.version)
+        place: tuple[str | None, str | None, int | None] = (effect.entity, effect.row_id, effect.version)
         owed.setdefault(place, set()).add(effect.name)
         move = moves.get(place)
         if move is None or move.kind == "claim":
             yield f"{effect.name} is owed by {effect.entity} {effect.row_id} at version {effect.version}, and nothing moved"
     for place, move in moves.items():
         step = step_of(picture, move)
-        if step is None or place[0] is None:
+        if step is None:
             continue
         for name in {name for _, names in step.after_effects for name in names}:
-            if name not in owed.get(place, set()):  # type: ignore[arg-type] # a move has all three
+            if name not in owed.get(place, set()):
                 yield f"{place[0]} {place[1]} finished {step.key!r} at version {place[2]} and does not owe {name}"
 
 

@@ -117,7 +117,7 @@ CALLS = [
     one("bare_ignores", "src/a.py", "x = 1  # noqa: E501\n", "x = '# noqa: E501'\n"),
     one("bare_ignores", "src/a.py", "# mypy: ignore-errors\n", "# mypy is asked to look closer here\n"),
     one("data_as_code", "src/a.py", "import pickle\n", "import json\n"),
-    one("data_as_code", "src/a.py", "from marshal import loads\n", "from marshmallow import loads\n"),
+    one("data_as_code", "src/a.py", "from marshal import loads\n\nloads(b'')\n", "from marshmallow import loads\n"),
     one("data_as_code", "src/a.py", "x = eval('1')\n", "x = model.eval('1')\n"),
     one("data_as_code", "src/a.py", "import sqlalchemy as sa\nkind = sa.PickleType\n", "kind = sa.JSON\n"),
 ]

@@ -9,7 +9,7 @@ from typing import Any
 from semel.protocols.heartbeat import beat_claims
 from semel.testing.prove.carrying import Carrier
 from semel.testing.prove.endings import Endings, carry_through
-from semel.testing.prove.hands import Hands, keep
+from semel.testing.prove.hands import Hands, keep, make_duty
 from semel.testing.prove.images import Image, Images
 from semel.testing.prove.life import Deeds, Life
 from semel.testing.prove.plain import Functions, PlainActors
@@ -71,7 +71,8 @@ class Cast:
 
     def _keep(self, name: str) -> Callable[[Life], Deeds]:
         pause = self.scenario.lease_us / 1_000_000 + 1
-        return lambda life: keep(name, self.stage, life, self.functions, self.scenario.looks, pause)
+        looks = self.scenario.looks
+        return lambda life: keep(life, make_duty(name, self.stage, life, self.functions), looks, pause)
 
     def live(self, number: int, owner: str) -> Life:
         """Give somebody a new life."""

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from semel.testing.invariants import AT_REST, BETWEEN, SETTLED, handed_effects_are_owed, name_of
+from semel.outcomes import Pending
+from semel.testing.invariants import AT_REST, BETWEEN, SETTLED, Picture, handed_effects_are_owed, name_of
 from semel.testing.prove.carrying import Answer, Carrier, run
 from semel.testing.prove.deeds import Begin, Commit, Hand, Query, Reach, Rollback, Stand
-from semel.testing.prove.hands import make_duty
+from semel.testing.prove.hands import Failed, make_duty
 from semel.testing.prove.images import CLOCK_TABLE, Image, Images
 from semel.testing.prove.life import STAGE, Deeds, Life
 from semel.testing.prove.positions import Position
@@ -79,22 +80,10 @@ class Endings:
     def _judge_calm(self, image: Image, outcomes: tuple[Any, ...]) -> Iterator[Found]:
         """No fault: everything is finished, and no keeper was needed."""
         picture = self.watcher.picture(image.number)
-        for claim in picture.claims:
-            if claim.held:
-                yield Found("no fault, no keeper", f"the claim on {claim.entity} {claim.row_id} is still held", ())
-        for effect in picture.effects:
-            if effect.state in {"taken", "parked"}:
-                yield Found("no fault, no keeper", f"{effect.name} of {effect.entity} {effect.row_id} is left {effect.state}", ())
+        words = (*find_unfinished(picture), *find_undecided(outcomes))
         if self.cast.scenario.finishes:
-            for entity, rows in picture.rows.items():
-                workflow = picture.workflow_of(entity)
-                for row_id, (status, _) in rows.items():
-                    if workflow and status not in workflow.terminal:
-                        yield Found("no fault, no keeper", f"{entity} {row_id} is left in {status!r}", ())
-        for outcome in outcomes:
-            for told in outcome if isinstance(outcome, tuple) else (outcome,):
-                if type(told).__name__ in {"Pending", "Failed"}:
-                    yield Found("no fault, no keeper", f"without any fault somebody was told {told}", ())
+            words += tuple(find_unsettled(picture))
+        return (Found("no fault, no keeper", each, ()) for each in words)
 
     def _judge_recovered(self, image: Image, world: int) -> Found | None:
         if (image.number, world) in self._judged:
@@ -141,9 +130,9 @@ class Endings:
         for change in BETWEEN:
             for words in change(self.watcher.picture(before.number), picture):
                 yield Found(name_of(change), words, rest.lines)
-        words = self._ask_scenario(rest)
-        if words is not None and is_full:
-            yield Found("the scenario's own check", words, rest.lines)
+        asked = self._ask_scenario(rest) if is_full else None
+        if asked is not None:
+            yield Found("the scenario's own check", asked, rest.lines)
 
     def _ask_scenario(self, rest: Rest) -> str | None:
         connection = self.images.restore(rest.image)
@@ -193,6 +182,33 @@ class Endings:
         connection.execute(text)
         for _, life, _ in keepers:
             life.clock.wait(self.cast.longest_seconds)
+
+
+def find_unfinished(picture: Picture) -> Iterator[str]:
+    """Find what somebody took and neither finished nor gave back."""
+    for claim in picture.claims:
+        if claim.held:
+            yield f"the claim on {claim.entity} {claim.row_id} is still held"
+    for effect in picture.effects:
+        if effect.state in {"taken", "parked"}:
+            yield f"{effect.name} of {effect.entity} {effect.row_id} is left {effect.state}"
+
+
+def find_unsettled(picture: Picture) -> Iterator[str]:
+    """Find rows that are not in a terminal status."""
+    for entity, rows in picture.rows.items():
+        workflow = picture.workflow_of(entity)
+        for row_id, (status, _) in rows.items():
+            if workflow and status not in workflow.terminal:
+                yield f"{entity} {row_id} is left in {status!r}"
+
+
+def find_undecided(outcomes: tuple[Any, ...]) -> Iterator[str]:
+    """Find what somebody was told that is no final answer."""
+    for outcome in outcomes:
+        for told in outcome if isinstance(outcome, tuple) else (outcome,):
+            if isinstance(told, Pending | Failed):
+                yield f"without any fault somebody was told {told}"
 
 
 def carry_through(connection: sqlite3.Connection, life: Life, deeds: Deeds, events: list[Event]) -> Any:

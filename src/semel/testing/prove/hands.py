@@ -15,7 +15,7 @@ from semel.keepers.resumer import Resumer
 from semel.keepers.stranded import Territory
 from semel.protocols import advance as advancing
 from semel.protocols import transition as moving
-from semel.protocols.advance import Errand
+from semel.protocols.errand import Errand
 from semel.testing.prove.life import Deeds, Life
 from semel.testing.prove.plain import Functions
 from semel.testing.prove.stage import Stage
@@ -105,9 +105,8 @@ def make_duty(name: str, stage: Stage, life: Life, functions: Functions) -> Duty
     raise AssertionError(f"there is no keeper called {name!r}")
 
 
-def keep(name: str, stage: Stage, life: Life, functions: Functions, looks: int, pause_seconds: float) -> Deeds:
+def keep(life: Life, duty: Duty, looks: int, pause_seconds: float) -> Deeds:
     """Look, let a lease go by on one's own clock, and look again."""
-    duty = make_duty(name, stage, life, functions)
     for _ in range(looks):
         yield from life.perform(duty.look())
         life.clock.wait(pause_seconds)

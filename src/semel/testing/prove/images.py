@@ -50,7 +50,7 @@ class Images:
         )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute(f"CREATE TABLE {CLOCK_TABLE} (us INTEGER NOT NULL)")
-        connection.execute(f"INSERT INTO {CLOCK_TABLE} VALUES ({START_US})")
+        connection.execute(f"INSERT INTO {CLOCK_TABLE} VALUES (?)", (START_US,))  # noqa: S608 - a name of our own
         build(connection)
         self.connection = connection
         self.journal = journal

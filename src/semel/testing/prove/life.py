@@ -14,6 +14,7 @@ from inspect import isgenerator
 from typing import Any, TypeAlias
 
 from semel.asks import Asking, Execute, Fetch
+from semel.clock import Clock
 from semel.performers import conduct
 from semel.performers.conduct import OwnConductor, Steps
 from semel.performers.fresh import fresh_id
@@ -77,7 +78,7 @@ class DeedWire:
         """Close the connection."""
         connection.idle = True
 
-    def pause(self, clock: LocalClock, seconds: float) -> None:
+    def pause(self, clock: Clock, seconds: float) -> None:
         """Let time pass for this actor alone."""
         clock.wait(seconds)
 
@@ -179,7 +180,7 @@ class Life:
         self.owner = owner
         self.clock = LocalClock(CLOCKS_APART_SECONDS * (number + 1))
         self.wire = DeedWire()
-        self.conductor = NamedConductor(self.wire, self.clock, read_clock, Pool(self.wire))  # type: ignore[arg-type] # its wire makes deeds
+        self.conductor = NamedConductor(self.wire, self.clock, read_clock, Pool(self.wire))
         self.watches = Watches()
         self.beats_left = beats
         self.drawn = 0
@@ -276,10 +277,10 @@ STAGE = _Stage()
 
 @contextmanager
 def drawing_ids() -> Iterator[None]:
-    """Let the conductor draw ids from the actors."""
-    before = conduct.fresh_id
-    conduct.fresh_id = STAGE.draw
+    """Let the conductor draw ids from the actors, and keep its log quiet: what goes wrong here goes wrong on purpose."""
+    before, logged = conduct.fresh_id, conduct.logger.disabled
+    conduct.fresh_id, conduct.logger.disabled = STAGE.draw, True
     try:
         yield
     finally:
-        conduct.fresh_id = before
+        conduct.fresh_id, conduct.logger.disabled = before, logged

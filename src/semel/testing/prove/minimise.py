@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ def _pass(search: Search, violation: Violation) -> Violation | None:
 def count_switches(labels: list[Label]) -> int:
     """Count how often the story goes from one actor to another."""
     actors = [who for kind, who, _ in labels if kind != "crash"]
-    return sum(1 for earlier, later in zip(actors, actors[1:], strict=False) if earlier != later)
+    return sum(1 for earlier, later in itertools.pairwise(actors) if earlier != later)
 
 
 def is_alike(label: Label, wanted: Label) -> bool:

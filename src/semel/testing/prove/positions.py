@@ -6,6 +6,7 @@ questions. Every position is a node of one tree per actor, so a life is led only
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -80,7 +81,7 @@ class Positions:
         """Answer where an actor begins."""
         life = actor.live()
         deeds = self._begin(actor, life)
-        return self._settle(actor, None, None, life, deeds, lambda: next(deeds))
+        return self._settle(actor, (None, None), (life, deeds), lambda: next(deeds))
 
     def after(self, position: Position, seen: Any) -> Position:
         """Answer where an actor is once its deed is answered."""
@@ -88,7 +89,7 @@ class Positions:
         if found is None:
             life, deeds = position.life or self._live_again(position)
             position.life = None
-            found = self._settle(position.actor, position, seen, life, deeds, lambda: deeds.send(seen))
+            found = self._settle(position.actor, (position, seen), (life, deeds), lambda: deeds.send(seen))
             position.children[seen] = found
         return found
 
@@ -103,8 +104,9 @@ class Positions:
         return actor.begin(life)
 
     def _settle(
-        self, actor: Actor, parent: Position | None, seen: Any, life: Life, deeds: Deeds, go: Callable[[], Deed]
+        self, actor: Actor, came: tuple[Position | None, Any], alive: tuple[Life, Deeds], go: Callable[[], Deed]
     ) -> Position:
+        life = alive[0]
         before, STAGE.life = STAGE.life, life
         deed: Deed | None = None
         outcome: Any = None
@@ -119,9 +121,15 @@ class Positions:
         if deed is None:
             return self._end(actor, outcome)
         made = Position(
-            actor, len(self.all), deed, None, parent, seen, life.is_beating, life.clock.now - life.clock.start
+            actor,
+            len(self.all),
+            deed,
+            None,
+            *came,
+            is_beating=life.is_beating,
+            waited=life.clock.now - life.clock.start,
         )
-        made.life = (life, deeds)
+        made.life = alive
         self.all.append(made)
         return made
 
@@ -148,7 +156,7 @@ class Positions:
         before, STAGE.life = STAGE.life, life
         try:
             asked: Deed | None = next(deeds, None)
-            for earlier, later in zip(path, path[1:], strict=False):
+            for earlier, later in itertools.pairwise(path):
                 self._compare(actor, earlier, asked, deeds)
                 asked = send(deeds, later.seen)
             self._compare(actor, path[-1], asked, deeds)

@@ -41,7 +41,8 @@ def prove(
 ) -> Proof:
     """Explore a scenario."""
     budgets = scenario.budgets if budgets is None else budgets
-    story, schedule = None, ()
+    story: Story | None = None
+    schedule: tuple[tuple[str, str, int], ...] = ()
     with drawing_ids():
         cast = Cast(scenario)
         search = Search(cast, budgets, progress=progress, **options)

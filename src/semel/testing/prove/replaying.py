@@ -39,9 +39,7 @@ def write_story_file(place: str | None, proof: Proof) -> str:
     path = (place or "").partition(":")[0]
     sentence = f"{story.scenario}: {story.invariant} does not hold: {story.words}."
     events = "\n".join(f"    {event!r}," for event in proof.schedule)
-    return FILE.format(
-        sentence=sentence, events=events, place=f"{path}:{story.scenario}", budgets=proof.budgets.left
-    )
+    return FILE.format(sentence=sentence, events=events, place=f"{path}:{story.scenario}", budgets=proof.budgets.left)
 
 
 def tell_again(place: str, budgets: tuple[int, int, int, int], schedule: Schedule) -> int:

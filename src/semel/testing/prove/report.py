@@ -34,7 +34,9 @@ def story_as_json(proof: Proof) -> dict[str, Any]:
     """Answer a story for programs."""
     story = proof.story
     assert story is not None, "only a violation has a story"
-    lines = [{"who": line.who, "what": line.what, "change": line.change, "matters": line.matters} for line in story.lines]
+    lines = [
+        {"who": line.who, "what": line.what, "change": line.change, "matters": line.matters} for line in story.lines
+    ]
     return {"invariant": story.invariant, "words": story.words, "trace_steps": story.steps, "story": lines}
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from semel.testing.prove.budgets import Budgets
@@ -36,6 +36,7 @@ class Tally:
     endings: int = 0
     schedules: int = 0
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     seen: set[str] = field(default_factory=set)
     boundaries: dict[tuple[int, str], set[str]] = field(default_factory=dict)
     """Where somebody came by, and what befell them there: (actor, boundary) → faults."""
@@ -83,27 +84,33 @@ class Search:
 
     def run(self) -> Violation | None:
         """Explore until nothing is left, or something is wrong."""
-        began = time.perf_counter()
-        for layer in self._layers:
-            depth = 0
-            while layer and self.violation is None:
-                for number in layer.pop(depth, ()):
-                    self._explore(number, depth)
-                    if self.violation is not None:
-                        break
-                depth += 1
+        began, worked = time.perf_counter(), time.process_time()
+        for number, depth in self._in_order():
+            self.violation = self._explore(number, depth)
+            if self.violation is not None:
+                break
         self.tally.seconds = time.perf_counter() - began
+        self.tally.processor_seconds = time.process_time() - worked
         self.tally.states = len(self._states)
         self.tally.carried = self.cast.carrier.carried
         self._note_what_befell()
         return self.violation
+
+    def _in_order(self) -> Iterator[tuple[int, int]]:
+        """Go through the states that were entered: the fewest faults first, then the shortest histories."""
+        for layer in self._layers:
+            depth = 0
+            while layer:
+                for number in layer.pop(depth, ()):
+                    yield number, depth
+                depth += 1
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing was left unexplored."""
         return self.violation is None and not any(self._layers)
 
-    def _explore(self, number: int, depth: int) -> None:
+    def _explore(self, number: int, depth: int) -> Violation | None:
         state = self._states[number]
         ways = self._ways[number]
         is_over = True
@@ -118,13 +125,11 @@ class Search:
             landing = event.landing
             if landing is not None and landing.problem is not None:
                 path = (*self.path(number), (event.label, event.after))
-                self.violation = Violation(*landing.problem, path)
-                return
-        if is_over:
-            self._end(number, state)
+                return Violation(*landing.problem, path)
         if self.progress is not None and number % PROGRESS_EVERY == 0:
             tally.states = len(self._states)
             self.progress(tally)
+        return self._end(number, state) if is_over else None
 
     def _enter(self, state: State, parent: int, label: Label, depth: int, ways: int) -> None:
         if self.prunes:
@@ -156,12 +161,11 @@ class Search:
         if all("crash" in kinds for kinds in tally.boundaries.values()):
             tally.seen.add("a crash at every boundary")
 
-    def _end(self, number: int, state: State) -> None:
+    def _end(self, number: int, state: State) -> Violation | None:
         self.tally.endings += 1
         self.tally.schedules += self._ways[number]
         found = self.judge_end(state)
-        if found is not None:
-            self.violation = Violation(found.invariant, found.words, self.path(number), found.aftermath)
+        return None if found is None else Violation(found.invariant, found.words, self.path(number), found.aftermath)
 
     def judge_end(self, state: State) -> Found | None:
         """Judge a state in which everybody has ended."""

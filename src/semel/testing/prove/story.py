@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -50,7 +51,10 @@ HOW_LOST = {
 }
 
 
-HOW_RESOLVED = {"commits": "was not waiting any more: its lost commit is done", "vanishes": "had lost its commit: it never happens"}
+HOW_RESOLVED = {
+    "commits": "was not waiting any more: its lost commit is done",
+    "vanishes": "had lost its commit: it never happens",
+}
 
 
 @dataclass
@@ -79,7 +83,7 @@ class Story:
         """How long it is: its faults and its changes from one actor to another."""
         faults = sum(line.is_fault for line in self.lines)
         actors = [line.who for line in self.lines if not line.is_fault]
-        return faults + sum(1 for earlier, later in zip(actors, actors[1:], strict=False) if earlier != later)
+        return faults + sum(1 for earlier, later in itertools.pairwise(actors) if earlier != later)
 
     def text(self) -> str:
         """Write it down."""
@@ -101,7 +105,7 @@ class Teller:
 
     def tell(self, invariant: str, words: str, path: tuple[tuple[Label, State], ...], after: tuple[str, ...]) -> Story:
         """Tell how a violation came about."""
-        pairs = list(zip(path, path[1:], strict=False))
+        pairs = list(itertools.pairwise(path))
         lines = [self._line(label, before, now) for (_, before), (label, now) in pairs]
         lines = list(leave_out_noise(lines, words))
         lines += [Line("keepers", each) for each in after]
@@ -216,9 +220,8 @@ def describe_change(cast: Cast, before: Image, now: Image) -> str:
             continue
         old = {row[0]: dict(zip(cast.images.columns[table], row[1:], strict=True)) for row in before.content[table]}
         new = {row[0]: dict(zip(cast.images.columns[table], row[1:], strict=True)) for row in now.content[table]}
-        for rowid in sorted(old.keys() | new.keys()):
-            if old.get(rowid) != new.get(rowid):
-                said.append(_describe_row(cast, table, old.get(rowid), new.get(rowid)))
+        changed = [rowid for rowid in sorted(old.keys() | new.keys()) if old.get(rowid) != new.get(rowid)]
+        said.extend(_describe_row(cast, table, old.get(rowid), new.get(rowid)) for rowid in changed)
     return "; ".join(filter(None, said))
 
 

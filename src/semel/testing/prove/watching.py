@@ -134,7 +134,9 @@ class Watcher:
             yield "nobody is lied to", f"{position.actor.name} was told {told}, and still moved {moves} times"
 
     def _holds(self, image: Image, owner: str) -> bool:
-        return any(each["held"] and each["owner"] == owner for each in self.images.values(image, self.stage.own.claims.name))
+        return any(
+            each["held"] and each["owner"] == owner for each in self.images.values(image, self.stage.own.claims.name)
+        )
 
     def _picture(self, number: int) -> Picture:
         return make_picture(self.stage, self.images, self.images.all[number], frozenset())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from semel.testing.prove.budgets import Budgets
@@ -28,7 +28,7 @@ class Mutant:
     protocol: str
     scenario: type[Scenario]
     changes: tuple[Change, ...] = ()
-    budgets: Budgets = Budgets()
+    budgets: Budgets = field(default_factory=Budgets)
     tier: int = 1
     equivalent_because: str | None = None
     """Why nothing can notice; then a pair of it must die."""
@@ -55,12 +55,3 @@ def replaced(change: Change) -> AbstractContextManager[None]:
             setattr(change.owner, change.name, before)
 
     return replace()
-
-
-def change(owner: Any, name: str) -> Callable[[Any], Change]:
-    """Make a change of what is decorated."""
-
-    def make(instead: Any) -> Change:
-        return Change(owner, name, instead)
-
-    return make

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import sqlalchemy as sa
 
@@ -68,12 +68,12 @@ _take_claim = claim.take_claim
 
 def is_in_claim_status(self: Claims) -> list[sa.ColumnElement[bool]]:
     """Compare the status, and not the version."""
-    return [self.entity.id == self._id, self.entity.status == bind("into", self.entity.status.type)]  # noqa: SLF001 - as above
+    return [self.entity.id == self._id, self.entity.status == bind("into", self.entity.status.type)]
 
 
 def is_the_row(self: Claims) -> list[sa.ColumnElement[bool]]:
     """Compare nothing."""
-    return [self.entity.id == self._id]  # noqa: SLF001 - as above
+    return [self.entity.id == self._id]
 
 
 def release_by_status(held: Held, leave: Leave, operation: str, claim_fence: int | None = None) -> Asking[Any]:
@@ -106,7 +106,10 @@ def lease_by_own_clock(ask: Any) -> Asking[Any]:
 def write_look(statement: Any) -> Statement:
     """Make the UPDATE that overwrites when to look."""
     table = statement.construct.table
-    named = [table.c[name] == bind(name, table.c[name].type) for name in ("workflow", "entity", "row_id", "step_key", "status")]
+    named = [
+        table.c[name] == bind(name, table.c[name].type)
+        for name in ("workflow", "entity", "row_id", "step_key", "status")
+    ]
     update = sa.update(table).values(next_look_us=bind("look", sa.BigInteger)).where(*named)
     return Statement("write_look", update, writes=True)
 
@@ -128,13 +131,13 @@ _act_under_claim = advance.act_under_claim
 class NoJanitor(ClaimWithRevert):
     """The same shop without a janitor."""
 
-    keepers = ()
+    keepers: ClassVar[tuple[str, ...]] = ()
 
 
 class NoResumer(ClaimWithResume):
     """The same shop without a resumer."""
 
-    keepers = ()
+    keepers: ClassVar[tuple[str, ...]] = ()
 
 
 def leaving(meddle: Any) -> tuple[Change, ...]:

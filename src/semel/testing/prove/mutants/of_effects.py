@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from semel.asks import Asking, Deliver, Execute
 from semel.keepers import courier
@@ -48,14 +48,12 @@ _deliver_effect = effect.deliver_effect
 class NoCourier(AfterEffects):
     """The same shop without couriers."""
 
-    keepers = ()
-    recovery = ("janitor",)
+    keepers: ClassVar[tuple[str, ...]] = ()
+    recovery: ClassVar[tuple[str, ...]] = ("janitor",)
 
 
 MUTANTS = (
-    Mutant(
-        "after-effect before commit", EFFECT, AfterEffects, (Change(advance, "leave_claim", deliver_first),)
-    ),
+    Mutant("after-effect before commit", EFFECT, AfterEffects, (Change(advance, "leave_claim", deliver_first),)),
     Mutant(
         "after-effect in its own transaction",
         EFFECT,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from semel.asks import Asking, Fetch
-from semel.keepers import janitor, stranded
+from semel.keepers import stranded
 from semel.keepers.duty import Looks
 from semel.performers.heart import Watches
 from semel.protocols import takeover
@@ -25,12 +25,9 @@ def without_condition(column: str) -> Any:
 
     def find(self: Keeping, workflows: int) -> Statement:
         statement = _find_due_claims(self, workflows)
-        select = statement.construct.offset(0)
-        # SQLAlchemy has no public way to take a condition away again.
-        select._where_criteria = tuple(  # noqa: SLF001 - see above
-            each for each in select._where_criteria if column not in str(each)  # noqa: SLF001 - see above
-        )
-        select = select.offset(statement.construct._offset_clause)  # noqa: SLF001 - see above
+        select = statement.construct._generate()  # noqa: SLF001 - SQLAlchemy has no public way to take a condition away
+        kept = [each for each in select.whereclause.clauses if column not in str(each)]
+        select._where_criteria = tuple(kept)  # noqa: SLF001 - as above
         return Statement("find_due_claims", select, writes=False)
 
     return find
@@ -68,7 +65,7 @@ def ignore_beats(self: Looks, name: Any, fence: int, beats: int, *, seconds: flo
 _is_stranded = Looks.is_stranded
 
 
-def hear_nothing(self: Watches, *_heard: Any) -> None:  # noqa: ARG001 - as above
+def hear_nothing(self: Watches, *_heard: Any) -> None:
     """Tell nobody that their claim is gone."""
 
 
@@ -112,7 +109,9 @@ MUTANTS = (
         ClaimWithRevert,
         (Change(Keeping, "_find_due_claims", without_condition("next_look_us")),),
     ),
-    Mutant("janitor takes over after one look", "janitor", ClaimWithRevert, (Change(Looks, "is_stranded", first_look),)),
+    Mutant(
+        "janitor takes over after one look", "janitor", ClaimWithRevert, (Change(Looks, "is_stranded", first_look),)
+    ),
     Mutant(
         "janitor obeys its own config",
         "janitor",
@@ -140,5 +139,3 @@ MUTANTS = (
         (Change(takeover, "take_locked", keep_the_fence),),
     ),
 )
-
-__all__ = ["MUTANTS", "janitor"]

@@ -59,7 +59,10 @@ def read_operation(abandon: Any) -> Any:
 
 MUTANTS = (
     Mutant(
-        "act on rowcount before COMMIT", OPERATION, BulkTransitions, (Change(transition, "run_once", act_before_commit),)
+        "act on rowcount before COMMIT",
+        OPERATION,
+        BulkTransitions,
+        (Change(transition, "run_once", act_before_commit),),
     ),
     Mutant("retry a commit blindly", OPERATION, Transitions, (Change(transition, "run_once", retry_blindly),)),
     Mutant("retry a claim blindly", OPERATION, ClaimWithRevert, (Change(claim, "run_once", retry_blindly),)),

@@ -92,8 +92,7 @@ def later(name: str) -> Meddle:
 
         begin = ask.begin
         answer = yield replace(ask, begin=lambda: run_tampered(begin(), leave_out))
-        for each in left_out:
-            yield each
+        yield from left_out
         return answer
 
     return meddle

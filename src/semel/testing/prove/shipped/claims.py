@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from semel.testing.prove.hands import Hands
 from semel.testing.prove.life import Deeds
@@ -13,8 +13,8 @@ from semel.testing.prove.shipped.shop import CLAIM, Shop, insist, make_workflow,
 class ClaimWithRevert(Shop):
     """Two callers pay one order under a claim; a janitor releases what one of them leaves behind."""
 
-    workflows = (make_workflow(**CLAIM, recovery="revert"),)
-    keepers = ("janitor",)
+    workflows: ClassVar[Any] = (make_workflow(**CLAIM, recovery="revert"),)
+    keepers: ClassVar[tuple[str, ...]] = ("janitor",)
     looks = 3
 
     @actor(times=2)
@@ -26,8 +26,8 @@ class ClaimWithRevert(Shop):
 class ClaimWithRejection(Shop):
     """One caller's card is declined, another one's is not: the claim of the first must go back to where it was."""
 
-    workflows = (make_workflow(**CLAIM, recovery="revert"),)
-    keepers = ("janitor",)
+    workflows: ClassVar[Any] = (make_workflow(**CLAIM, recovery="revert"),)
+    keepers: ClassVar[tuple[str, ...]] = ("janitor",)
     finishes = False
 
     @actor()
@@ -50,18 +50,13 @@ def charge_outside(step: Any) -> Deeds:
 class ClaimWithResume(Shop):
     """Two callers pay with a call outside; what one of them leaves behind is run again by a resumer."""
 
-    workflows = (make_workflow(**CLAIM, recovery="resume"),)
-    actions = {"Charge": charge_outside}
-    keepers = ("resumer",)
+    workflows: ClassVar[Any] = (make_workflow(**CLAIM, recovery="resume"),)
+    actions: ClassVar[Any] = {"Charge": charge_outside}
+    keepers: ClassVar[tuple[str, ...]] = ("resumer",)
 
-    @actor()
+    @actor(times=2)
     def customer(self, once: Hands) -> Deeds:
         """Pay, and try once more."""
-        return pay(once)
-
-    @actor()
-    def other_tab(self, once: Hands) -> Deeds:
-        """Pay the same order from another tab."""
         return pay(once)
 
     def check(self, w: Any) -> None:
@@ -76,15 +71,18 @@ class ClaimWithResume(Shop):
 class TwoVersions(ClaimWithResume):
     """One caller, and a janitor whose files say that the step reverts, beside the resumer that its claim asks for."""
 
-    keepers = ("janitor", "resumer")
+    keepers: ClassVar[tuple[str, ...]] = ("janitor", "resumer")
 
-    other_tab = None
+    @actor()
+    def customer(self, once: Hands) -> Deeds:
+        """Pay, and try once more."""
+        return pay(once)
 
 
 class StepAgainstClaim(Shop):
     """A caller pays under a claim, while another cancels in one transaction, and a third cancels with an action."""
 
-    workflows = (
+    workflows: ClassVar[Any] = (
         make_workflow(
             {
                 "step_id": 3,
@@ -97,8 +95,8 @@ class StepAgainstClaim(Shop):
             recovery="revert",
         ),
     )
-    extra = (*Shop.extra, "CREATE TABLE withdrawals (order_id INTEGER NOT NULL) STRICT")
-    keepers = ("janitor",)
+    extra: ClassVar[tuple[str, ...]] = (*Shop.extra, "CREATE TABLE withdrawals (order_id INTEGER NOT NULL) STRICT")
+    keepers: ClassVar[tuple[str, ...]] = ("janitor",)
 
     @actor()
     def customer(self, once: Hands) -> Deeds:
@@ -108,12 +106,12 @@ class StepAgainstClaim(Shop):
     @actor()
     def support(self, once: Hands) -> Deeds:
         """Cancel, and insist."""
-        return insist(lambda: once.advance("orders", 1, "cancel"), 8)
+        return insist(lambda: once.advance("orders", 1, "cancel"), 3)
 
     @actor()
     def other_tab(self, once: Hands) -> Deeds:
         """Withdraw, and insist."""
-        return insist(lambda: once.advance("orders", 1, "withdraw"), 8)
+        return insist(lambda: once.advance("orders", 1, "withdraw"), 3)
 
     def check(self, w: Any) -> None:
         """A withdrawal is written if, and only if, the order was withdrawn."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from semel.testing.prove.hands import Hands
 from semel.testing.prove.life import Deeds
@@ -18,13 +18,13 @@ def write_mail(effect: Any) -> Deeds:
 class AfterEffects(Shop):
     """A caller pays, two couriers deliver the mail that the payment owes; one of them looks after claims too."""
 
-    workflows = (make_workflow(**CLAIM, recovery="revert", success_after_effect=["Mail"]),)
-    extra = (*Shop.extra, "CREATE TABLE mails (effect_id TEXT NOT NULL) STRICT")
-    effects = {"Mail": write_mail}
-    keepers = ("courier",)
-    keeper_count = {"courier": 2}
-    recovery = ("janitor", "courier")
-    sometimes = ("a crash at every boundary", "a losing CAS", "a late arrival")
+    workflows: ClassVar[Any] = (make_workflow(**CLAIM, recovery="revert", success_after_effect=["Mail"]),)
+    extra: ClassVar[tuple[str, ...]] = (*Shop.extra, "CREATE TABLE mails (effect_id TEXT NOT NULL) STRICT")
+    effects: ClassVar[Any] = {"Mail": write_mail}
+    keepers: ClassVar[tuple[str, ...]] = ("courier",)
+    keeper_count: ClassVar[Any] = {"courier": 2}
+    recovery: ClassVar[tuple[str, ...]] = ("janitor", "courier")
+    sometimes: ClassVar[Any] = ("a crash at every boundary", "a losing CAS", "a late arrival")
 
     @actor()
     def customer(self, once: Hands) -> Deeds:

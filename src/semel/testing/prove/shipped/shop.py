@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from semel.outcomes import Rejected
 from semel.testing.prove.hands import Hands
@@ -44,9 +44,9 @@ def write_receipt(step: Any) -> Deeds:
 class Shop(Scenario):
     """One pending order."""
 
-    tables = (ORDERS,)
-    extra = (RECEIPTS,)
-    actions = {"Charge": write_receipt}
+    tables: ClassVar[Any] = (ORDERS,)
+    extra: ClassVar[tuple[str, ...]] = (RECEIPTS,)
+    actions: ClassVar[Any] = {"Charge": write_receipt}
 
     def world(self, w: Any) -> None:
         """Insert the order."""
