@@ -21,11 +21,32 @@ def test_what_nothing_is_wrong_with_boots(database: Database, colour: Colour, st
     once.close()
 
 
-@pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS)
-def test_boot_refuses_what_cannot_be_safe(
+def choose(*, in_database: bool) -> pytest.MarkDecorator:
+    """Let a test meet the refusals that come from what the database says, or the others."""
+    chosen = {name: refusal for name, refusal in REFUSALS.items() if refusal.in_database == in_database}
+    return pytest.mark.parametrize("refusal", chosen.values(), ids=chosen)
+
+
+@choose(in_database=True)
+def test_boot_refuses_a_database_that_cannot_be_safe(
     database: Database, colour: Colour, stage: Stage, monkeypatch: pytest.MonkeyPatch, refusal: Refusal
 ) -> None:
     """At once, by its code, as the fault of the application; and again at the first verb of one that did not boot."""
+    refuse_twice(database, colour, stage, monkeypatch, refusal)
+
+
+@choose(in_database=False)
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_boot_refuses_an_application_that_cannot_be_safe(
+    database: Database, colour: Colour, stage: Stage, monkeypatch: pytest.MonkeyPatch, refusal: Refusal
+) -> None:
+    """Whatever its database is: rules, handlers, colours and cover are read before it is asked anything."""
+    refuse_twice(database, colour, stage, monkeypatch, refusal)
+
+
+def refuse_twice(*scene: Any) -> None:
+    """See that it neither boots nor takes a step."""
+    database, colour, stage, monkeypatch, refusal = scene
     once = refusal.plan.make(colour, database, stage)
     refusal.seam(monkeypatch)
     with pytest.raises(ConfigError) as caught:

@@ -16,8 +16,8 @@ from semel.protocols.effect import ATTEMPTS_LIMIT
 from tests.crash.stranding import Wreck
 from tests.databases import Database
 from tests.shop.clock import VirtualClock
-from tests.shop.flow import make_flow
 from tests.shop.fixtures import OpenShop
+from tests.shop.flow import make_flow
 from tests.shop.process import Shop
 from tests.shop.tables import lay_orders, read_order
 

@@ -107,7 +107,9 @@ class Life:
 
         def open_and_note() -> Any:
             connection = opened()
-            return self._note_later(connection) if inspect.isawaitable(connection) else self._note(connection, wire.close)
+            return (
+                self._note_later(connection) if inspect.isawaitable(connection) else self._note(connection, wire.close)
+            )
 
         async def note_later(awaitable: Any) -> Any:
             return self._note(await awaitable, wire.close)

@@ -38,7 +38,10 @@ def keep_until_death(
 
 @pytest.mark.parametrize(
     ("duty", "step", "seen", "end"),
-    [("janitor", "pay", {"paying", "pending"}, "pending"), ("resumer", "deliver", {"delivering", "delivered"}, "delivered")],
+    [
+        ("janitor", "pay", {"paying", "pending"}, "pending"),
+        ("resumer", "deliver", {"delivering", "delivered"}, "delivered"),
+    ],
 )
 def test_a_keeper_that_dies_at_any_ask_leaves_work_for_the_next(
     database: Database, shop: Shop, clock: VirtualClock, duty: str, step: str, seen: set[str], end: str

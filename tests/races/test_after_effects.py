@@ -70,9 +70,7 @@ def test_the_after_effects_of_a_row_are_delivered_in_their_order(shop: Shop, dat
     assert_delivered(see(shop, database), shop)
 
 
-def test_a_failed_delivery_holds_up_its_row_and_no_other(
-    shop: Shop, database: Database, clock: VirtualClock
-) -> None:
+def test_a_failed_delivery_holds_up_its_row_and_no_other(shop: Shop, database: Database, clock: VirtualClock) -> None:
     """What comes after it on the same row waits, and is delivered in order once the first one is."""
     refused = {"1"}
     fail_for(shop, lambda effect: effect.row_id in refused)
@@ -80,11 +78,20 @@ def test_a_failed_delivery_holds_up_its_row_and_no_other(
         assert shop.advance(row, "drop")
     look_until_idle(shop)
     states = show_states(see(shop, database))
-    assert states == {("1", "Receipt"): "due", ("1", "Mail"): "due", ("2", "Receipt"): "delivered", ("2", "Mail"): "delivered"}
+    assert states == {
+        ("1", "Receipt"): "due",
+        ("1", "Mail"): "due",
+        ("2", "Receipt"): "delivered",
+        ("2", "Mail"): "delivered",
+    }
     refused.clear()
     clock.move(database, OVER_A_DELIVERY)
     look_until_idle(shop)
-    assert [each for each in show_deliveries(shop) if each[0] == "1"] == [("1", "Receipt"), ("1", "Receipt"), ("1", "Mail")]
+    assert [each for each in show_deliveries(shop) if each[0] == "1"] == [
+        ("1", "Receipt"),
+        ("1", "Receipt"),
+        ("1", "Mail"),
+    ]
     assert_delivered(see(shop, database), shop)
 
 
@@ -107,8 +114,15 @@ def test_a_delivery_that_always_fails_is_parked_with_its_reason(
     assert shop.advance(2, "drop")
     look_until_idle(shop)
     states = show_states(see(shop, database))
-    assert states == {("1", "Receipt"): "parked", ("1", "Mail"): "due", ("2", "Receipt"): "delivered", ("2", "Mail"): "delivered"}
-    assert [delivery.attempt for delivery in shop.delivered if delivery.row == "1"] == list(range(1, ATTEMPTS_LIMIT + 1))
+    assert states == {
+        ("1", "Receipt"): "parked",
+        ("1", "Mail"): "due",
+        ("2", "Receipt"): "delivered",
+        ("2", "Mail"): "delivered",
+    }
+    assert [delivery.attempt for delivery in shop.delivered if delivery.row == "1"] == list(
+        range(1, ATTEMPTS_LIMIT + 1)
+    )
 
 
 def test_a_parked_one_goes_on_under_its_id_when_a_person_says_so(

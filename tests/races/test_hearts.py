@@ -44,9 +44,7 @@ def holder(database: Database, shop: Shop, open_shop: OpenShop) -> Shop:
     """A process whose claims have short leases, in real time; `deliver` has a much longer one."""
     lay_orders(database, range(1, 8))
     assert shop.colour
-    holder = open_shop(
-        clock=None, lease_seconds=LEASE_SECONDS, workflows=make_flow(deliver={"lease_seconds": 60.0})
-    )
+    holder = open_shop(clock=None, lease_seconds=LEASE_SECONDS, workflows=make_flow(deliver={"lease_seconds": 60.0}))
     holder.boot()
     return holder
 
@@ -165,9 +163,7 @@ def test_one_statement_beats_for_all_claims_of_a_process(database: Database, hol
     assert {future.result(PATIENCE_SECONDS) for future in futures} == {Done("paid")}
 
 
-def test_a_heartbeat_that_gets_no_answer_is_not_a_lost_claim(
-    database: Database, holder: Shop, gate: Gate
-) -> None:
+def test_a_heartbeat_that_gets_no_answer_is_not_a_lost_claim(database: Database, holder: Shop, gate: Gate) -> None:
     """An error says nothing about the claim, so the action goes on and finishes."""
     failures = fail_to_beat(holder)
     future = begin(holder, gate, 1)

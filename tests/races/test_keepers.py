@@ -131,9 +131,7 @@ def test_a_row_that_left_its_claim_by_foreign_hands_stays_where_it_is(
 
 
 @pytest.mark.parametrize(("duty", "step"), [("janitor", "pay"), ("resumer", "deliver")])
-def test_a_row_that_is_gone_leaves_no_claim(
-    shop: Shop, wreck: Wreck, database: Database, duty: str, step: str
-) -> None:
+def test_a_row_that_is_gone_leaves_no_claim(shop: Shop, wreck: Wreck, database: Database, duty: str, step: str) -> None:
     """A deleted row's claim is closed, and troubles nobody again."""
     wreck.strand(1, step)
     with database.engine().begin() as connection:

@@ -82,9 +82,7 @@ def test_what_a_lost_action_raises_is_raised_with_a_note(zombie: Zombie) -> None
 
 
 @pytest.mark.parametrize("step", ["pay", "deliver"])
-def test_a_lost_action_cannot_end_the_claim_of_the_next_caller(
-    zombie: Zombie, open_shop: OpenShop, step: str
-) -> None:
+def test_a_lost_action_cannot_end_the_claim_of_the_next_caller(zombie: Zombie, open_shop: OpenShop, step: str) -> None:
     """The row is in the same claim status again, under somebody else's fence: the zombie's finish does not fit it."""
     future = zombie.begin("pay", {"rows": 0})
     other = open_shop(like=zombie.shop)

@@ -100,9 +100,7 @@ def test_a_step_whose_input_had_secrets_is_parked(
     assert secretive.ran == []
 
 
-def test_the_pass_grows_by_finishes_only(
-    shop: Shop, wreck: Wreck, database: Database, clock: VirtualClock
-) -> None:
+def test_the_pass_grows_by_finishes_only(shop: Shop, wreck: Wreck, database: Database, clock: VirtualClock) -> None:
     """Claims that were released, or taken over, are the same pass; the next claim after a finish is the next one."""
     wreck.strand(1, "deliver")
     recover(shop, database, clock)

@@ -93,6 +93,7 @@ class Refusal:
     code: str
     plan: Plan
     seam: Seam = lambda _: None
+    in_database: bool = False
     at_boot: bool = True
     """Not where the declaration of the table says it already."""
 
@@ -107,12 +108,16 @@ REFUSALS = {
     "unknown_handler": Refusal("SEMEL-FLOW-1", Plan(effects=())),
     "wrong_colour": Refusal("SEMEL-APP-6", Plan(other_colour=True)),
     "missing_version_column": Refusal(
-        "SEMEL-TABLE-2", Plan(periods="CREATE TABLE billing_periods (id BIGINT PRIMARY KEY, status VARCHAR(40))")
+        "SEMEL-TABLE-2",
+        Plan(periods="CREATE TABLE billing_periods (id BIGINT PRIMARY KEY, status VARCHAR(40))"),
+        in_database=True,
     ),
     "version_of_the_mapper": Refusal("SEMEL-TABLE-4", Plan(table=CountedPeriod), at_boot=False),
-    "old_schema": Refusal("SEMEL-SCHEMA-2", Plan(spoil="UPDATE semel_meta SET value = '0' WHERE name = 'part:core'")),
-    "no_schema": Refusal("SEMEL-SCHEMA-1", Plan(has_tables=False)),
-    "standby": Refusal("SEMEL-DB-4", Plan(), stand_by),
+    "old_schema": Refusal(
+        "SEMEL-SCHEMA-2", Plan(spoil="UPDATE semel_meta SET value = '0' WHERE name = 'part:core'"), in_database=True
+    ),
+    "no_schema": Refusal("SEMEL-SCHEMA-1", Plan(has_tables=False), in_database=True),
+    "standby": Refusal("SEMEL-DB-4", Plan(), stand_by, in_database=True),
     "broken_rules": Refusal(
         "SEMEL-FLOW-1",
         Plan(

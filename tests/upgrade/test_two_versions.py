@@ -44,9 +44,7 @@ class Versions:
 
 
 @pytest.fixture
-def versions(
-    database: Database, open_shop: OpenShop, clock: VirtualClock, request: pytest.FixtureRequest
-) -> Versions:
+def versions(database: Database, open_shop: OpenShop, clock: VirtualClock, request: pytest.FixtureRequest) -> Versions:
     """Both versions, booted; a test names by what their files differ: changes of the old one, changes of the new one."""
     lay_tables(database)
     old, new = (open_shop(workflows=flow) for flow in request.param)
@@ -96,7 +94,12 @@ def test_both_versions_side_by_side_recover_everything_once(versions: Versions, 
     versions.strand(3, "deliver", by=old)
     versions.strand(4, "deliver", by=new)
     versions.keep(old, new, new, old)
-    assert [versions.read(row) for row in (1, 2, 3, 4)] == [("pending", 2), ("paid", 3), ("delivered", 3), ("pending", 2)]
+    assert [versions.read(row) for row in (1, 2, 3, 4)] == [
+        ("pending", 2),
+        ("paid", 3),
+        ("delivered", 3),
+        ("pending", 2),
+    ]
     assert sorted(run.row for run in (*old.ran, *new.ran)) == [2, 3]
     see(new, database)
 

@@ -85,14 +85,13 @@ def refuse_undeclared(bound: Bound, source: str, target: str) -> None:
     if workflow is None or workflow.allows(source, target):
         return
     # What allow= cannot do is not recommended.
-    remedy = "Take a step with advance(); see which there are: semel diagram FILE."
     if {source, target} & workflow.claim_statuses:
         raise error("SEMEL-FLOW-8", source=source, target=target, workflow=workflow.name)
     if source in workflow.terminal:
         raise error("SEMEL-FLOW-9", source=source, workflow=workflow.name)
     if (source, target) in bound.allow:
         return
-    raise error("SEMEL-FLOW-7", source=source, target=target, workflow=workflow.name, why=why, remedy=remedy)
+    raise error("SEMEL-FLOW-7", source=source, target=target, workflow=workflow.name)
 
 
 def transition_one(bound: Bound, row: Any, words: Words) -> Verb[Moved | Missed]:

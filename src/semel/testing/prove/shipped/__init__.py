@@ -8,6 +8,7 @@ from semel.testing.prove.shipped.claims import (
     ClaimWithResume,
     ClaimWithRevert,
     StepAgainstClaim,
+    TwoVersions,
 )
 from semel.testing.prove.shipped.effects import AfterEffects
 from semel.testing.prove.shipped.transitions import BulkTransitions, Transitions
@@ -18,6 +19,7 @@ SCENARIOS: tuple[type[Scenario], ...] = (
     ClaimWithRevert,
     ClaimWithRejection,
     ClaimWithResume,
+    TwoVersions,
     StepAgainstClaim,
     AfterEffects,
 )
