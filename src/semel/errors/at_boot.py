@@ -179,7 +179,7 @@ AT_BOOT: dict[str, Text] = {
     "SEMEL-FLOW-7": Text(
         UsageError,
         "transition() from {source!r} to {target!r} is not a move that a step of the workflow {workflow!r} declares.",
-        "{remedy}",
+        "Take a step with advance(), or list the move: once.table(…, allow=[({source!r}, {target!r})]).",
     ),
     "SEMEL-FLOW-8": Text(
         UsageError,
