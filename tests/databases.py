@@ -262,13 +262,17 @@ def packaged_postgres() -> Iterator[URL]:
     pgexec, server = load_packaged_server(folder := Path(tempfile.mkdtemp(prefix="semel-postgres-")))
 
     def control(*arguments: str) -> Any:
-        return pgexec("pg_ctl", ("-w", "-D", str(folder), *arguments), bin_path=server.bin_path, user=server.system_user)
+        return pgexec(
+            "pg_ctl", ("-w", "-D", str(folder), *arguments), bin_path=server.bin_path, user=server.system_user
+        )
 
     try:
         server.ensure_pgdata_inited()
         port = start_on_free_port(control, folder / "log")
         try:
-            yield URL.create("postgresql", username=server.postgres_user, host="127.0.0.1", port=port, database="postgres")
+            yield URL.create(
+                "postgresql", username=server.postgres_user, host="127.0.0.1", port=port, database="postgres"
+            )
         finally:
             control("-m", "immediate", "stop")
     finally:

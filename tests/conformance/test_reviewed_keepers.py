@@ -146,24 +146,35 @@ def test_a_duty_looks_again_whatever_was_raised(shop: Shop, clock: VirtualClock,
 
 
 @pytest.mark.parametrize("colour", ["async"], indirect=True)
-def test_a_keeper_that_is_cancelled_stops(shop: Shop) -> None:
-    """Its own cancellation is no user's exception, even if a handler has swallowed it."""
+@pytest.mark.parametrize("duty", ["courier", "reaper"])
+def test_a_keeper_that_is_cancelled_stops(
+    shop: Shop, database: Database, caplog: pytest.LogCaptureFixture, duty: str
+) -> None:
+    """Its own cancellation is no user's exception, even if it was met in a handler and written down as its problem."""
+    lay_orders(database, [1])
+    assert shop.advance(1, "pay", input={"rows": 0})
+    reached = threading.Event()
 
-    async def breathe(_seconds: float) -> None:
-        await asyncio.sleep(0)
+    async def hang(_effect: Any = None) -> None:
+        reached.set()
+        await asyncio.Event().wait()
 
     async def cancel() -> None:
-        rounds = AsyncRounds(
-            [shop.duties["reaper"]], shop.semel._performer.perform, Beat(shop.semel._setup.keeping, "a keeper", breathe)
-        )
+        beat = Beat(shop.semel._setup.keeping, "a keeper", hang)
+        rounds = AsyncRounds([shop.duties[duty]], shop.semel._performer.perform, beat)
         rounds.start()
         (task,) = rounds._tasks
-        await asyncio.sleep(0)
+        await asyncio.to_thread(reached.wait)
         task.cancel()
-        await asyncio.wait([task], timeout=10)
+        await asyncio.wait([task, *rounds._waits], timeout=10)
+        for wait in rounds._waits:
+            wait.cancel()
         assert task.done()
 
+    shop.deliver = hang
     shop.stage.wait(cancel)
+    assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
+    assert read_effects(database)["1"][:2] == ("due", int(duty == "courier"))
 
 
 # What hides what

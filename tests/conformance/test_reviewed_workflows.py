@@ -80,4 +80,8 @@ def test_the_id_of_a_deleted_row_may_be_used_again(shop: Shop, database: Databas
     clock.move(database, 1)
     for _ in range(4):
         shop.look("courier")
-    assert [delivery.name for delivery in shop.delivered] == ["Receipt", "Mail", "Receipt", "Mail"]
+    with database.engine().connect() as connection:
+        order = sa.text("SELECT effect_id, name FROM semel_outbox ORDER BY recorded_us, version, ordinal")
+        recorded = [tuple(effect) for effect in connection.execute(order)]
+    assert [name for _, name in recorded] == ["Receipt", "Mail", "Receipt", "Mail"]
+    assert [(delivery.effect_id, delivery.name) for delivery in shop.delivered] == recorded

@@ -50,9 +50,15 @@ def adopt(*, table: str, named: Named, columns: Columns, claims: tuple[str, ...]
 
 
 def find_declared(place: Place, table: str, columns: Columns) -> Declared | None:
-    """Answer the table as the application has declared it. None: it has not, or columns were named here."""
-    told = [] if place.setup is None or columns.given else place.setup.declared
-    return next((declared for declared, _ in told if table in (declared.name, declared.qualified)), None)
+    """Answer the table as the application has declared it, by a handle or a file. None: it has not, or columns were named."""
+    from semel.workflow.load import load
+
+    if place.setup is None or columns.given:
+        return None
+    workflows = load(place.setup.settings.workflows).workflows if place.setup.settings.workflows else ()
+    place.setup.declare_tables_of(workflows)
+    told = (declared for declared, _ in place.setup.declared)
+    return next((declared for declared in told if table in (declared.name, declared.qualified)), None)
 
 
 def describe_adoption(adoption: Adoption) -> dict[str, Any]:

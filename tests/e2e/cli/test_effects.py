@@ -70,3 +70,17 @@ def test_an_effect_that_is_not_there_cannot_be_retried(shell: Shell, database: D
     run = stand.run("effects", "retry", "0" * 32, "--reason", "x")
     assert (run.status, run.out) == (1, f"There is no after-effect {'0' * 32}.\n")
     assert stand.run("effects", "retry", "0" * 32).status == 2
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_a_password_in_what_a_handler_raised_is_not_printed(shell: Shell, database: Database) -> None:
+    """Whatever prints the reason, the password of a URL in it is taken out first."""
+    stand = lay_stand(shell, database)
+    stand.add_orders(1)
+    stand.take(1, "touch")
+    stand.write("UPDATE semel_outbox SET state = 'parked', problem = 'no answer from amqp://shop:v3ryS3cret@mq/x'")
+    for words in (["effects", "list"], ["stuck"], ["why", "orders", "1"]):
+        for form in ([], ["--json"]):
+            run = stand.run(*words, *form)
+            assert "amqp://shop:***@mq/x" in run.out
+            assert "v3ryS3cret" not in run.out + run.err

@@ -16,7 +16,9 @@ def test_the_fixture_rehearses_on_the_connection_of_the_test(
     """What pytest hands to users works without importing anything of Semel's testing room."""
     engine = sa.create_engine(f"sqlite:///{tmp_path / 'shop.db'}")
     with engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT, version BIGINT NOT NULL DEFAULT 0)")
+        connection.exec_driver_sql(
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT, version BIGINT NOT NULL DEFAULT 0)"
+        )
         connection.exec_driver_sql("INSERT INTO orders (id, status) VALUES (1, 'pending')")
     once = Semel(f"sqlite:///{tmp_path / 'shop.db'}")
     once.create_tables()

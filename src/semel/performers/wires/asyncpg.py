@@ -37,6 +37,8 @@ class AsyncpgWire:
             options.pop(word, None)
         if self.pooled:
             options["statement_cache_size"] = 0
+        # Semel's texts are few, so the long ones (a hundred rows at once) are worth keeping prepared too: 0 is no limit.
+        options.setdefault("max_cacheable_statement_size", 0)
         options.setdefault("timeout", wire.CONNECT_SECONDS)
         connection = await asyncpg.connect(**options, command_timeout=wire.STATEMENT_SECONDS)
         connection.add_log_listener(self._notice_doubt)

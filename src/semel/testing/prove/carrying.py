@@ -52,6 +52,10 @@ FENCED_WRITES = frozenset({"move_row_out_of_claim_if_fenced", "lock_row_if_fence
 """The statements by which a holder learns that its claim is somebody else's."""
 
 
+FOREIGN_WORDS = ("near ", "no such function", "unrecognized token", "unknown database")
+"""How SQLite says that a statement is of another dialect."""
+
+
 class Forbidden(Exception):  # noqa: N818 - it ends the search with its own words
     """A protocol did what no protocol may do."""
 
@@ -220,7 +224,7 @@ class Attempt:
             self._see(LOST)
             return True
         seen = run(self.connection, query)
-        empty = seen in ((), 0)
+        empty = seen in ((), 0) or (query.wants == "all" and isinstance(seen, tuple) and not seen[0] and seen[2] <= 0)
         self.missed |= empty and query.writes
         self.fenced |= empty and query.name in FENCED_WRITES
         if alone:
@@ -262,6 +266,15 @@ def run(connection: sqlite3.Connection, query: Query) -> Any:
     """Run a statement on the database; answer what its actor sees."""
     try:
         cursor = connection.execute(query.text, query.bound)
-        return tuple(cursor.fetchall()) if query.fetches else cursor.rowcount
+        if query.wants == "count":
+            return cursor.rowcount
+        rows = tuple(cursor.fetchall())
+        if query.wants == "rows":
+            return rows
+        names = cursor.description and tuple(each[0] for each in cursor.description)
+        return rows, names, cursor.rowcount, cursor.lastrowid
     except sqlite3.Error as problem:
+        if query.wants == "all" and str(problem).startswith(FOREIGN_WORDS):
+            words = f"this statement does not run on SQLite ({problem}), so nothing is proven here: {query.text}"
+            raise Forbidden(words) from problem
         return Raised(type(problem).__name__, str(problem), getattr(problem, "sqlite_errorcode", None))

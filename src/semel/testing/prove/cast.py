@@ -9,13 +9,12 @@ from typing import Any
 from semel.protocols.heartbeat import beat_claims
 from semel.testing.prove.carrying import Carrier
 from semel.testing.prove.endings import Endings, carry_through
-from semel.testing.prove.hands import Hands, keep, make_duty
+from semel.testing.prove.hands import keep
 from semel.testing.prove.images import Image, Images
 from semel.testing.prove.life import Deeds, Life
-from semel.testing.prove.plain import Functions, PlainActors
 from semel.testing.prove.positions import Actor, Position, Positions
 from semel.testing.prove.scenario import Part, Scenario
-from semel.testing.prove.stage import Stage
+from semel.testing.prove.sides import PlainSide, Side
 from semel.testing.prove.watching import Watcher
 from semel.testing.prove.worlds import Witness, Worlds
 
@@ -29,9 +28,10 @@ class Cast:
     def __init__(self, scenario: Scenario, *, remembers: bool = True) -> None:
         """Build the first database, and let everyone come to their first boundary."""
         self.scenario = scenario
-        self.stage = Stage(scenario.tables, scenario.workflows)
-        self.functions = Functions(scenario.actions, scenario.validators, scenario.effects)
+        self.side: Side = PlainSide(scenario) if scenario.app is None else make_app_side(scenario)
+        self.stage = self.side.stage
         self.images = Images(self._build, self.stage.own.journal.name)
+        self.side.begin(self.images.connection)
         self.worlds = Worlds()
         self.positions = Positions()
         self.watcher = Watcher(self.stage, self.images)
@@ -44,9 +44,7 @@ class Cast:
         self._beats: dict[tuple[int, str], tuple[Image, frozenset[Any]]] = {}
 
     def _build(self, connection: sqlite3.Connection) -> None:
-        self.stage.build(connection)
-        for text in self.scenario.extra:
-            connection.execute(text)
+        self.side.build(connection)
         self.scenario.world(Witness(connection))
 
     # Who acts
@@ -55,7 +53,7 @@ class Cast:
         made: list[Actor] = []
         for part in self.scenario.parts():
             made.append(self._actor(len(made), part.name, self._body(part), is_keeper=False))
-        for name in self.scenario.keepers:
+        for name in self.side.keepers:
             count = self.scenario.keeper_count.get(name, 1)
             for number in range(count):
                 shown = f"{name} {number + 1}" if count > 1 else name
@@ -66,19 +64,23 @@ class Cast:
         return Actor(number, name, lambda: self.live(number, name), begin, is_keeper)
 
     def _body(self, part: Part) -> Callable[[Life], Deeds]:
-        scenario = self.scenario
-        return lambda life: part.body(scenario, Hands(self.stage, life, scenario.lease_us))
+        return lambda life: self.side.act(part, life)
 
     def _keep(self, name: str) -> Callable[[Life], Deeds]:
         pause = self.scenario.lease_us / 1_000_000 + 1
         looks = self.scenario.looks
-        return lambda life: keep(life, make_duty(name, self.stage, life, self.functions), looks, pause)
+        return lambda life: keep(life, self.side.make_duty(name, life), looks, pause)
 
     def live(self, number: int, owner: str) -> Life:
         """Give somebody a new life."""
         life = Life(number, owner, self.stage.ground.read_clock, self.scenario.beats)
-        life.conductor.actors = PlainActors(life, self.functions, self.stage.outbox.note_delivery_once)
+        self.side.engage(life)
         return life
+
+    def end(self) -> None:
+        """Let go of all lives, and of what was replaced for them."""
+        self.positions.bury()
+        self.side.end()
 
     # What happens beside the steps
 
@@ -113,3 +115,10 @@ class Cast:
             found = self.images.keep(), held
             self._beats[image.number, owner] = found
         return found
+
+
+def make_app_side(scenario: Scenario) -> Side:
+    """Put an application on the stage; SQLAlchemy's ORM and greenlets are imported only then."""
+    from semel.testing.prove.application import AppSide
+
+    return AppSide(scenario)

@@ -12,13 +12,13 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement on a connection. `fetches` says whether its rows or its count are the answer."""
+    """One statement on a connection. `wants`: its "rows", its "count", or "all": rows, names, count and last rowid."""
 
     connection: int
     name: str
     text: str
     bound: tuple[object, ...]
-    fetches: bool
+    wants: str
 
     @property
     def writes(self) -> bool:

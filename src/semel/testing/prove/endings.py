@@ -15,7 +15,7 @@ from semel.outcomes import Pending
 from semel.testing.invariants import AT_REST, BETWEEN, SETTLED, Picture, handed_effects_are_owed, name_of
 from semel.testing.prove.carrying import Answer, Carrier, run
 from semel.testing.prove.deeds import Begin, Commit, Hand, Query, Reach, Rollback, Stand
-from semel.testing.prove.hands import Failed, make_duty
+from semel.testing.prove.hands import Failed
 from semel.testing.prove.images import CLOCK_TABLE, Image, Images
 from semel.testing.prove.life import STAGE, Deeds, Life
 from semel.testing.prove.positions import Position
@@ -171,10 +171,10 @@ class Endings:
 
     def _new_keepers(self, off: str | None) -> list[tuple[str, Life, Any]]:
         keepers = []
-        for number, name in enumerate(self.cast.scenario.recovery or self.cast.scenario.keepers):
+        for number, name in enumerate(self.cast.scenario.recovery or self.cast.side.keepers):
             if name != off:
                 life = self.cast.live(100 + number, f"new {name}")
-                keepers.append((name, life, make_duty(name, self.cast.stage, life, self.cast.functions)))
+                keepers.append((name, life, self.cast.side.make_duty(name, life)))
         return keepers
 
     def _let_time_pass(self, connection: sqlite3.Connection, keepers: list[tuple[str, Life, Any]]) -> None:

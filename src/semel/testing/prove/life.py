@@ -53,11 +53,11 @@ class DeedWire:
 
     def fetch(self, connection: Token, text: str, bound: Any) -> Query:
         """Run a statement for its rows."""
-        return Query(connection.number, self.names.get(text, text), text, tuple(bound), fetches=True)
+        return Query(connection.number, self.names.get(text, text), text, tuple(bound), wants="rows")
 
     def execute(self, connection: Token, text: str, bound: Any) -> Query:
         """Run a statement for its count."""
-        return Query(connection.number, self.names.get(text, text), text, tuple(bound), fetches=False)
+        return Query(connection.number, self.names.get(text, text), text, tuple(bound), wants="count")
 
     def begin(self, connection: Token) -> Begin:
         """Begin a transaction."""
@@ -186,6 +186,8 @@ class Life:
         self.drawn = 0
         self.dead: set[int] = set()
         self.knows_loss = False
+        self.told: list[Any] = []
+        self.run_step: Callable[[Callable[[], Any]], Deeds] | None = None
 
     def perform(self, protocol: Asking[Any]) -> Deeds:
         """Perform a protocol: answer what it answers."""
@@ -202,7 +204,7 @@ class Life:
                 return stop.value
             reply, problem = None, None
             try:
-                made = step()
+                made = step() if self.run_step is None else (yield from self.run_step(step))
                 reply = (yield from made) if isgenerator(made) else (yield from self.do(made))
             except Exception as trouble:  # noqa: BLE001 - the conductor decides about every one
                 problem = trouble

@@ -57,7 +57,7 @@ class PlainOpened:
     def say(self, text: str) -> Query:
         """Run a statement about the token."""
         assert self._token is not None, "only what has begun has a token"
-        return Query(self._token.number, text, text, (), fetches=False)
+        return Query(self._token.number, text, text, (), wants="count")
 
     def commit(self) -> Commit:
         """Commit it."""
@@ -95,13 +95,13 @@ class PlainStep:
         """Write in the finishing transaction; answer the count."""
         connection = yield from self.begin()
         name = "write " + text.split()[2].partition("(")[0]
-        return (yield from self._life.do(Query(connection.number, name, text, bound, fetches=False)))
+        return (yield from self._life.do(Query(connection.number, name, text, bound, wants="count")))
 
     def write_alone(self, text: str, *bound: object) -> Deeds:
         """Write in a commit of its own, as an action should not; answer the count."""
         self.check()
         name = "write " + text.split()[2].partition("(")[0] + " alone"
-        return (yield from self._life.do(Query(self._life.wire.open().number, name, text, bound, fetches=False)))
+        return (yield from self._life.do(Query(self._life.wire.open().number, name, text, bound, wants="count")))
 
     def begin(self) -> Deeds:
         """Open the finishing transaction with the fenced lock; answer its connection."""
@@ -157,11 +157,11 @@ class PlainEffect:
         params = rendered.bind({"effect_id": self.id, "consumer": 1})
         yield from life.do(life.wire.begin(connection))
         first = yield from life.do(
-            Query(connection.number, self._note.name, rendered.text, tuple(params), fetches=False)
+            Query(connection.number, self._note.name, rendered.text, tuple(params), wants="count")
         )
         if first:
             name = "write " + text.split()[2].partition("(")[0]
-            yield from life.do(Query(connection.number, name, text, bound, fetches=False))
+            yield from life.do(Query(connection.number, name, text, bound, wants="count"))
         yield from life.do(life.wire.commit(connection))
 
 

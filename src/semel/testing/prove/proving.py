@@ -53,7 +53,7 @@ def prove(
                 story = Teller(cast).tell(violation.invariant, violation.words, violation.path, violation.aftermath)
                 schedule = tuple(name_event(cast, label) for label, _ in violation.path[1:])
         finally:
-            cast.positions.bury()
+            cast.end()
     names = tuple(each.name for each in cast.actors)
     missing = tuple(each for each in expected(scenario, budgets) if each not in search.tally.seen)
     return Proof(scenario.name, names, budgets, search.tally, search.is_complete, story, missing, schedule)

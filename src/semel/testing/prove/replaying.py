@@ -62,4 +62,4 @@ def replay(place: str, budgets: Budgets, schedule: Schedule) -> Story | None:
                 return None
             return Teller(cast).tell(violation.invariant, violation.words, violation.path, violation.aftermath)
         finally:
-            cast.positions.bury()
+            cast.end()

@@ -40,6 +40,8 @@ class Scenario:
 
     app: ClassVar[str | None] = None
     """Your Semel as `module:name`. None: the scenario brings its own tables, workflows and functions, see below."""
+    outside: ClassVar[Mapping[str, str]] = {}
+    """Functions that reach outside, as `module:name`, each with the name under which `effects` counts what it does."""
     tables: ClassVar[tuple[Owned, ...]] = ()
     extra: ClassVar[tuple[str, ...]] = ()
     """More tables, as SQL."""

@@ -94,11 +94,14 @@ class Stage:
         for script in write_scripts("sqlite", self.own):
             for statement in script.statements:
                 connection.execute(statement)
-        # The installation id is drawn at random; two searches of one scenario begin alike.
-        meta = self.own.meta.name
-        connection.execute(f"UPDATE {meta} SET value = ? WHERE name = ?", ("0" * 32, INSTALLATION))  # noqa: S608 - our own name
+        forget_installation(connection, self.own)
         for table in self.tables:
             connection.execute(table.ddl)
+
+
+def forget_installation(connection: sqlite3.Connection, own: OwnTables) -> None:
+    """The installation id is drawn at random; two searches of one scenario begin alike."""
+    connection.execute(f"UPDATE {own.meta.name} SET value = ? WHERE name = ?", ("0" * 32, INSTALLATION))  # noqa: S608 - our own name
 
 
 def read_workflows(sources: tuple[Mapping[str, Any], ...]) -> tuple[Workflow, ...]:

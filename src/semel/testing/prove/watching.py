@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from semel.outcomes import Busy, Done, Missed, Moved, NotAllowed, Rejected
 from semel.store.claims import NAME
+from semel.store.entity import Entity
 from semel.testing.invariants import (
     ALWAYS,
     BETWEEN,
@@ -162,11 +163,7 @@ def first_sight(position: Position, claim: dict[str, Any]) -> float:
 def make_picture(stage: Stage, images: Images, image: Image, delivered: frozenset[str]) -> Picture:
     """Read a database as the invariants want it."""
     own = stage.own
-    rows: dict[str, dict[str, tuple[str, int]]] = {}
-    for table in stage.tables:
-        rows[table.name] = {
-            str(each["id"]): (each["status"], each["version"]) for each in images.values(image, table.name)
-        }
+    rows = {name: dict(read_rows(entity, images.values(image, name))) for name, entity in stage.entities.items()}
     return Picture(
         rows=rows,
         journal=[_pick(MovedRow, each) for each in images.values(image, own.journal.name)],
@@ -175,6 +172,13 @@ def make_picture(stage: Stage, images: Images, image: Image, delivered: frozense
         workflows=stage.workflows,
         delivered=delivered,
     )
+
+
+def read_rows(entity: Entity, rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Read the users' rows: id, status and version."""
+    for row in rows:
+        status = entity.codec.decode(row[entity.status.name])
+        yield str(row[entity.id.name]), (status, row[entity.version.name])
 
 
 def _pick(kind: Any, row: dict[str, Any]) -> Any:

@@ -39,7 +39,7 @@ class JournalReader(OneClaim):
     def reader(self, once: Any) -> Deeds:
         """Read what moved."""
         text = "SELECT kind FROM semel_journal WHERE row_id = ?"
-        yield from once.life.do(Query(1, "read_journal", text, ("1",), fetches=True))
+        yield from once.life.do(Query(1, "read_journal", text, ("1",), wants="rows"))
 
 
 def test_reading_the_journal_by_the_row_is_refused() -> None:
@@ -59,7 +59,7 @@ class Swallowing(OneClaim):
         try:
             return (yield from pay(once, tries=1))
         finally:
-            yield from once.life.do(Query(9, "tidy up", "UPDATE orders SET status = 'tidied'", (), fetches=False))
+            yield from once.life.do(Query(9, "tidy up", "UPDATE orders SET status = 'tidied'", (), wants="count"))
 
 
 def test_a_crash_runs_no_finally_block() -> None:

@@ -36,7 +36,7 @@ def find_ends(kind: type[Scenario], budgets: Budgets, *, prunes: bool) -> tuple[
 
         search.judge_end = note_end
         search.run()
-        search.cast.positions.bury()
+        search.cast.end()
     return ends, search
 
 
@@ -59,7 +59,7 @@ def test_remembering_steps_changes_nothing() -> None:
         with drawing_ids():
             search = Search(Cast(OneClaim(), remembers=remembers), budgets)
             assert search.run() is None
-            search.cast.positions.bury()
+            search.cast.end()
         tally = search.tally
         counted.append((tally.states, tally.transitions, tally.schedules, sorted(tally.seen)))
     assert counted[0] == counted[1]

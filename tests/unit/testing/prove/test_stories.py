@@ -50,7 +50,9 @@ def test_a_story_names_who_and_what_and_marks_what_matters(tmp_path: Path) -> No
     assert story.steps == 1
 
 
-def test_a_saved_story_tells_itself_again_until_it_is_mended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_saved_story_tells_itself_again_until_it_is_mended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The file ends with 1 while the story is true, and with 0 once a janitor looks after the claim."""
     from semel.testing.prove.loading import find_scenarios
 
