@@ -1,41 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
 from tests.conformance.faces import COLOURS, Colour, Stage, open_stage
-from tests.databases import FAMILIES, Database
-from tests.steps.workshop import STEPS, Workshop, lay_database, open_workshop
-
-
-class Street:
-    """The workshops that are open: two on each database that a test has asked for."""
-
-    def __init__(self, request: pytest.FixtureRequest, folders: pytest.TempPathFactory, stage: Stage) -> None:
-        self.request = request
-        self.folders = folders
-        self.stage = stage
-        self.ends = ExitStack()
-        self.open: dict[tuple[str, Colour], Workshop] = {}
-
-    def find(self, family: str, colour: Colour) -> Workshop:
-        """Answer a workshop, opening both of its database first."""
-        if (family, colour) not in self.open:
-            shelf: Any = self.request.getfixturevalue(f"{family}_shelf")
-            database: Database = self.ends.enter_context(shelf.lend(self.folders.mktemp("steps")))
-            ids = lay_database(database)
-            for each in COLOURS:
-                self.open[family, each] = open_workshop(database, each, self.stage, ids)
-        return self.open[family, colour]
-
-    def close(self) -> None:
-        """Close every workshop, then every database."""
-        for workshop in self.open.values():
-            self.stage.wait(workshop.semel.close)
-        self.ends.close()
+from tests.databases import FAMILIES
+from tests.steps.workshop import STEPS, Workshop, Workshops, open_workshops
 
 
 @pytest.fixture(scope="session")
@@ -46,11 +18,28 @@ def stage() -> Iterator[Stage]:
 
 
 @pytest.fixture(scope="session")
-def street(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, stage: Stage) -> Iterator[Street]:
-    """The workshops of the whole run."""
-    street = Street(request, tmp_path_factory, stage)
-    yield street
-    street.close()
+def sqlite_workshops(sqlite_shelf: Any, tmp_path_factory: pytest.TempPathFactory, stage: Stage) -> Iterator[Workshops]:
+    """Both workshops on SQLite."""
+    with sqlite_shelf.lend(tmp_path_factory.mktemp("steps")) as database, open_workshops(database, stage) as both:
+        yield both
+
+
+@pytest.fixture(scope="session")
+def postgresql_workshops(
+    postgresql_shelf: Any, tmp_path_factory: pytest.TempPathFactory, stage: Stage
+) -> Iterator[Workshops]:
+    """Both workshops on PostgreSQL."""
+    with postgresql_shelf.lend(tmp_path_factory.mktemp("steps")) as database, open_workshops(database, stage) as both:
+        yield both
+
+
+@pytest.fixture(scope="session")
+def mariadb_workshops(
+    mariadb_shelf: Any, tmp_path_factory: pytest.TempPathFactory, stage: Stage
+) -> Iterator[Workshops]:
+    """Both workshops on MariaDB."""
+    with mariadb_shelf.lend(tmp_path_factory.mktemp("steps")) as database, open_workshops(database, stage) as both:
+        yield both
 
 
 @pytest.fixture(params=FAMILIES)
@@ -68,9 +57,10 @@ def colour(request: pytest.FixtureRequest) -> Colour:
 
 
 @pytest.fixture
-def workshop(street: Street, family: str, colour: Colour) -> Workshop:
+def workshop(request: pytest.FixtureRequest, family: str, colour: Colour) -> Workshop:
     """A process on a database."""
-    return street.find(family, colour)
+    both: Workshops = request.getfixturevalue(f"{family}_workshops")
+    return both[colour]
 
 
 @pytest.fixture(params=STEPS)

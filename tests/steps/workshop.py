@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from semel import AsyncSemel, Semel
-from tests.conformance.faces import Colour, Stage
+from tests.conformance.faces import COLOURS, Colour, Stage
 from tests.databases import Database
 from tests.joined.lent import run_through
 
@@ -195,19 +195,32 @@ async def run(step: Any, sql: str) -> Any:
     return await call(step.session.execute, sa.text(sql))
 
 
-def open_workshop(database: Database, colour: Colour, stage: Stage, ids: Iterator[int]) -> Workshop:
-    """Boot a process."""
-    workshop = Workshop(database, colour, stage, ids)
-    stage.wait(workshop.semel.boot)
-    return workshop
+# Opening
 
 
-def lay_database(database: Database) -> Iterator[int]:
-    """Make every table; answer the ids that orders will have."""
+Workshops: TypeAlias = dict[Colour, Workshop]
+
+
+@contextmanager
+def open_workshops(database: Database, stage: Stage) -> Iterator[Workshops]:
+    """Lay the tables, boot a process of each colour, and close both in the end."""
+    lay_tables(database)
+    ids = count(1)
+    both: Workshops = {colour: Workshop(database, colour, stage, ids) for colour in COLOURS}
+    for workshop in both.values():
+        stage.wait(workshop.semel.boot)
+    try:
+        yield both
+    finally:
+        for workshop in both.values():
+            stage.wait(workshop.semel.close)
+
+
+def lay_tables(database: Database) -> None:
+    """Make every table."""
     Base.metadata.create_all(database.engine())
     once = Semel(database.url)
     once.create_tables()
     once.close()
     with database.engine().begin() as connection:
         connection.execute(sa.insert(Account), [{"id": 1}, {"id": 2}])
-    return count(1)

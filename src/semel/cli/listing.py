@@ -67,7 +67,9 @@ def write_rich(listing: Listing) -> str:
 
     advised = any(line.advice for line in listing.lines)
     columns = (*listing.columns, *(["what to do"] if advised else []))
-    drawn = Table(*columns, title=listing.title, title_justify="left", header_style="bold")
+    drawn = Table(title=listing.title, title_justify="left", header_style="bold")
+    for column in columns:
+        drawn.add_column(column, overflow="fold")  # an id that is cut cannot be copied
     for line in listing.lines:
         # As Text, so that brackets in what a row says are not taken for markup.
         cells = (*line.cells, *([line.advice] if advised else []))

@@ -179,6 +179,11 @@ AT_CALLS: dict[str, Text] = {
         "Step {step!r} has a claim or calls, which need commits of their own, so it cannot join a transaction with on=.",
         "Call it without on=, after your commit; or record an after-effect in your transaction that advances the row.",
     ),
+    "SEMEL-PROVE-2": Text(
+        UsageError,
+        "The scenario asks for the table {table!r}, which the application has not declared.",
+        "Declare it with once.table(…), or in a workflow file.",
+    ),
     "SEMEL-PROVE-1": Text(
         UsageError,
         "There is no scenario {place!r}.",

@@ -17,7 +17,7 @@ from semel.outcomes import Rejected
 from semel.performers.effects import AsyncEffect, Effect
 from semel.performers.heart import AsyncHeart, Heart, Watch
 from semel.performers.opened import AsyncOpened, StepSession, SyncOpened
-from semel.performers.stage import AsyncStage, Stage, SyncStage, has_writes
+from semel.performers.stage import AsyncStage, Stage, SyncStage
 from semel.performers.steps import AsyncStep, Step
 
 
@@ -80,7 +80,7 @@ class SyncActors:
             if watch is not None:
                 self.heart.watch(watch)
             value = self._play(act, Step(stage))
-            if not isinstance(value, Rejected) and has_writes(stage.asked_for):
+            if not isinstance(value, Rejected) and stage.has_rest:
                 stage.opened.session.flush()
         except ClaimLeft:
             stage.lost = True
@@ -143,7 +143,7 @@ class AsyncActors:
             if watch is not None:
                 self.heart.watch(watch)
             value = await self._play(act, AsyncStep(stage))
-            if not isinstance(value, Rejected) and has_writes(stage.asked_for):
+            if not isinstance(value, Rejected) and stage.has_rest:
                 await stage.opened.session.flush()
         except ClaimLeft:
             stage.lost = True

@@ -200,6 +200,16 @@ class Opened:
             raise error("SEMEL-STEP-7")
 
     @property
+    def has_rest(self) -> bool:
+        """Whether the session holds writes that were not sent yet. A session that is spoilt says why, in its own words."""
+        session = getattr(self, "session", None)
+        session = getattr(session, "sync_session", session)
+        if session is None or not (session.new or session.dirty or session.deleted):
+            return False
+        self.refuse_what_is_spoilt()
+        return True
+
+    @property
     def has_begun(self) -> bool:
         """Whether there is something to finish or to undo: a transaction, or an error that the action must not hide."""
         return self.raw is not None or self.problem is not None

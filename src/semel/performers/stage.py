@@ -71,19 +71,16 @@ class Stage:
         """Whether a statement of the action has opened the transaction, or the step has."""
         return self.asked_for is not None and self.asked_for.has_begun
 
+    @property
+    def has_rest(self) -> bool:
+        """Whether something of what the action wrote is still to be sent."""
+        return self.asked_for is not None and self.asked_for.has_rest
+
     def session_of(self, opened: Any) -> Any:
         """Answer the session of an open transaction; a raw handle that was lent has none."""
         if opened.session is None:
             raise error("SEMEL-STEP-6", step=self.facts.step_key)
         return opened.session
-
-
-def has_writes(opened: Any) -> bool:
-    """Whether something waits to be flushed."""
-    if opened is None or opened.session is None:
-        return False
-    session = getattr(opened.session, "sync_session", opened.session)
-    return bool(session.new or session.dirty or session.deleted)
 
 
 class SyncStage(Stage):

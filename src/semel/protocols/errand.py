@@ -1,4 +1,8 @@
-"""An errand: a step that somebody asked to take, and what is told to its action and read from its answer."""
+"""An errand: a step that somebody asked to take, and what is told to its action and read from its answer.
+
+The crash argument: nothing is written here. The one read only chooses among steps, and whichever is chosen judges the row
+again under its lock.
+"""
 
 from __future__ import annotations
 

@@ -53,7 +53,8 @@ class ProvedSetup(Setup):
 
     def find(self, declared: Declared) -> Bound:
         """Answer a bound table, also for a handle that was made after boot."""
-        bound = self.bound_of(declared) or self.bound_named(declared.qualified)
+        named = [bound for bound in self.bound.values() if bound.entity.name == declared.qualified]
+        bound = self.bound_of(declared) or next((each for each in named if each.workflow is not None), None)
         if bound is None:
             raise error("SEMEL-PROVE-2", table=declared.qualified)
         return bound

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import sqlalchemy as sa
@@ -158,7 +159,7 @@ class ShimCursor:
 def name_text(text: str) -> str:
     """Name a statement of the user's in a few words."""
     words = text.split()
-    table = next((later for word, later in zip(words, words[1:], strict=False) if word.upper() in _BEFORE_TABLE), "")
+    table = next((later for word, later in pairwise(words) if word.upper() in _BEFORE_TABLE), "")
     return f"{words[0].lower()} {table.partition('(')[0]}".strip()
 
 

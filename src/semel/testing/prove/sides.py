@@ -17,7 +17,10 @@ class Side(Protocol):
     """What a cast needs to know about its scenario."""
 
     stage: Any
-    keepers: tuple[str, ...]
+
+    @property
+    def keepers(self) -> tuple[str, ...]:
+        """Which keepers act beside."""
 
     def build(self, connection: sqlite3.Connection) -> None:
         """Create every table but the scenario's rows."""
@@ -45,8 +48,12 @@ class PlainSide:
         """Make the statements."""
         self.scenario = scenario
         self.stage = Stage(scenario.tables, scenario.workflows)
-        self.keepers = scenario.keepers
         self.functions = Functions(scenario.actions, scenario.validators, scenario.effects)
+
+    @property
+    def keepers(self) -> tuple[str, ...]:
+        """Those that the scenario names."""
+        return self.scenario.keepers
 
     def build(self, connection: sqlite3.Connection) -> None:
         """Create every table."""
