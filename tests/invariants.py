@@ -181,7 +181,8 @@ def find_undelivered_effects(picture: Picture) -> Iterator[str]:
     """Every after-effect is delivered, or parked with a reason."""
     for effect in picture.effects:
         if effect.state != "delivered" and not (effect.state == "parked" and effect.problem):
-            yield f"{effect.row_id}: the after-effect {effect.name} is {effect.state} after {effect.attempts} attempts: {effect.problem}"
+            tried = f"{effect.state} after {effect.attempts} attempts: {effect.problem}"
+            yield f"{effect.row_id}: the after-effect {effect.name} is {tried}"
 
 
 def find_lost_deliveries(picture: Picture, delivered_ids: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ only_async = pytest.mark.parametrize("colour", ["async"], indirect=True)
 @only_async
 def test_one_semel_may_live_through_several_event_loops(database: Database, once: Once) -> None:
     """As tests and scripts do with asyncio.run: each loop has connections of its own, and every verb works in each."""
-    lay_orders(database, range(1, 61))
+    lay_orders(database, range(1, 25))
     semel = AsyncSemel(database.url, connections_limit=2)
     orders = semel.table(Order)
     assert once.colour
@@ -26,12 +26,12 @@ def test_one_semel_may_live_through_several_event_loops(database: Database, once
     async def move(rows: range) -> list[object]:
         return list(await asyncio.gather(*(orders.transition(row, "pending", to="paid") for row in rows)))
 
-    for number in range(10):
+    for number in range(4):
         rows = range(1 + 6 * number, 7 + 6 * number)
         assert asyncio.run(move(rows)) == [Moved(1)] * 6
         gc.collect()  # a later loop may get the place in memory that a dead one had
     asyncio.run(close(semel))
-    assert len(read_moves(database)) == 60
+    assert len(read_moves(database)) == 24
 
 
 async def close(semel: AsyncSemel) -> None:
@@ -106,7 +106,9 @@ def test_a_forked_child_opens_connections_of_its_own(database: Database, colour:
     assert once.colour
     program = [sys.executable, "-c", FORK, database.url, colour]
     ran = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.returncode == 0, ran.stderr
+    for sign in ("Traceback", "Exception ignored", "Warning"):  # an interpreter may say other things when it starts
+        assert sign not in ran.stderr
     rows = [1, 2, 3, 4, 5, 6, 10, 11, 12, 15, 16, 17]
     moved = sorted([*rows, *(row + 20 for row in rows)])
     assert [row for row, (status, _) in read_rows(database).items() if status == "paid"] == moved

@@ -245,6 +245,7 @@ def test_a_cancelled_step_leaves_no_claim(shop: Shop, database: Database, *, per
     rows = range(1, 61)
     lay_orders(database, rows)
     shop.stage.wait(lambda: cancel_after_turns(shop, rows, persistently=persistently))
+    shop.stage.wait(lambda: cancel_after_turns(shop, range(1001, 1011), persistently=persistently))
     picture = see(shop, database)
     assert not [claim for claim in picture.claims if claim.held]
     statuses = {status for status, _ in read_orders(database).values()}
@@ -253,16 +254,42 @@ def test_a_cancelled_step_leaves_no_claim(shop: Shop, database: Database, *, per
 
 
 async def cancel_after_turns(shop: Shop, rows: range, *, persistently: bool) -> None:
-    """Cancel one step after the other, each a turn later than the one before; some libraries do so every turn."""
+    """Cancel one step after the other, each a turn later than the one before; some libraries do so every turn.
+
+    Whatever became of the step, also where there is no such row: who was cancelled hears that.
+    """
     for turns, row in enumerate(rows):
         task = asyncio.ensure_future(shop.orders.advance(row, "pay"))
         for _ in range(turns):
             await asyncio.wait([task], timeout=0)
-        task.cancel()
+        in_time = task.cancel()
         while persistently and not task.done():
             await asyncio.wait([task], timeout=0.001)
             task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        (heard,) = await asyncio.gather(task, return_exceptions=True)
+        assert not in_time or isinstance(heard, asyncio.CancelledError), heard
+
+
+@pytest.mark.parametrize("colour", ["async"], indirect=True)
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_step_that_is_cancelled_while_it_finishes_is_done(shop: Shop, database: Database, rows: int) -> None:
+    """Its answer is awaited, so nobody is left in doubt; the caller, who has left, hears that it was cancelled."""
+    lay_orders(database, [1])
+
+    async def cancel_at_the_end() -> None:
+        task = asyncio.ensure_future(shop.orders.advance(1, "pay", input={"rows": rows}))
+
+        def cancel_soon(place: str, _step: Any) -> None:
+            if place == "ending":
+                asyncio.get_running_loop().call_soon(task.cancel)
+
+        shop.here = cancel_soon
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    shop.stage.wait(cancel_at_the_end)
+    assert read_order(database, 1) == ("paid", 2)
+    assert not see(shop, database, rows).claims[0].held
 
 
 @pytest.mark.parametrize("colour", ["async"], indirect=True)

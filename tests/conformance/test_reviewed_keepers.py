@@ -146,35 +146,34 @@ def test_a_duty_looks_again_whatever_was_raised(shop: Shop, clock: VirtualClock,
 
 
 @pytest.mark.parametrize("colour", ["async"], indirect=True)
-@pytest.mark.parametrize("duty", ["courier", "reaper"])
+@pytest.mark.parametrize("where", ["handler", "look", "wait"])
 def test_a_keeper_that_is_cancelled_stops(
-    shop: Shop, database: Database, caplog: pytest.LogCaptureFixture, duty: str
+    shop: Shop, database: Database, caplog: pytest.LogCaptureFixture, where: str
 ) -> None:
     """Its own cancellation is no user's exception, even if it was met in a handler and written down as its problem."""
     lay_orders(database, [1])
     assert shop.advance(1, "pay", input={"rows": 0})
+    duty = shop.duties["courier" if where == "handler" else "reaper"]
     reached = threading.Event()
 
-    async def hang(_effect: Any = None) -> None:
+    async def hang(_: Any = None) -> Any:
         reached.set()
         await asyncio.Event().wait()
 
     async def cancel() -> None:
-        beat = Beat(shop.semel._setup.keeping, "a keeper", hang)
-        rounds = AsyncRounds([shop.duties[duty]], shop.semel._performer.perform, beat)
+        perform = hang if where == "look" else shop.semel._performer.perform
+        rounds = AsyncRounds([duty], perform, Beat(shop.semel._setup.keeping, "a keeper", hang))
         rounds.start()
         (task,) = rounds._tasks
         await asyncio.to_thread(reached.wait)
         task.cancel()
-        await asyncio.wait([task, *rounds._waits], timeout=10)
-        for wait in rounds._waits:
-            wait.cancel()
+        await asyncio.wait([task], timeout=10)
         assert task.done()
 
     shop.deliver = hang
     shop.stage.wait(cancel)
     assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
-    assert read_effects(database)["1"][:2] == ("due", int(duty == "courier"))
+    assert read_effects(database)["1"][:2] == ("due", int(where == "handler"))
 
 
 # What hides what

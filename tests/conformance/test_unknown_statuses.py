@@ -34,7 +34,7 @@ def make_orders(database: Database, *, indexed: bool) -> None:
 
 @pytest.mark.parametrize("indexed", [True, False])
 def test_boot_names_the_statuses_that_no_file_knows(
-    database: Database, caplog: pytest.LogCaptureFixture, indexed: bool
+    database: Database, caplog: pytest.LogCaptureFixture, *, indexed: bool
 ) -> None:
     """A row that no step will take on is reported at boot, where an index makes looking cheap."""
     make_orders(database, indexed=indexed)

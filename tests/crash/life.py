@@ -174,7 +174,7 @@ class DoomedPerformer:
                 try:
                     reply = step()
                     reply = await reply if inspect.isawaitable(reply) else reply
-                except BaseException as problem:
+                except BaseException as problem:  # noqa: BLE001 - the conductor decides about every one
                     step = steps.throw(problem)
                 else:
                     step = steps.send(reply)

@@ -83,12 +83,8 @@ def test_a_death_at_any_ask_leaves_the_row_as_before_or_finished(
     picture = recover(shop, database, clock, rows_per_finish)
     for row, last_words, status_then in deaths:
         status, _ = picture.rows[str(row)]
-        if story.resumes and status_then != "pending":
-            assert status == story.finished, last_words
-        elif status_then == story.finished:
-            assert status == story.finished, last_words
-        else:
-            assert status == "pending", last_words
+        is_finished = status_then == story.finished or (story.resumes and status_then != "pending")
+        assert status == (story.finished if is_finished else "pending"), last_words
     assert_delivered(picture, shop)
     # The walk has met every state of the step, or it would prove little.
     assert {status for _, _, status in deaths} == story.states

@@ -44,7 +44,7 @@ def keep_until_death(
     ],
 )
 def test_a_keeper_that_dies_at_any_ask_leaves_work_for_the_next(
-    database: Database, shop: Shop, clock: VirtualClock, duty: str, step: str, seen: set[str], end: str
+    database: Database, shop: Shop, clock: VirtualClock, *, duty: str, step: str, seen: set[str], end: str
 ) -> None:
     """Recovery is as safe to kill as what it recovers from: another keeper brings the row to the same end."""
     statuses, wreck = set(), Wreck(shop, database, clock)

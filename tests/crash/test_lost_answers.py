@@ -23,7 +23,7 @@ ENDS = {
     "writing nothing": ("deliver", {"rows": 0}, Done("delivered")),
     "released": ("pay", {"rows": 1, "end": "reject"}, Rejected("the action said no")),
     "alone": ("cancel", {"rows": 1}, Done("cancelled")),
-    "alone, without an action": ("drop", {"rows": 1}, Done("dropped")),
+    "alone, without an action": ("drop", {"rows": 0}, Done("dropped")),
 }
 
 
@@ -66,7 +66,7 @@ def judge(answer: Any, expected: Any, status: str) -> None:
 @pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 @pytest.mark.parametrize("database", ["postgresql", "mariadb"], indirect=True)
 def test_whichever_answer_is_lost_nothing_is_half_done_or_done_twice(
-    database: Database, shop: Shop, caller: Shop, clock: VirtualClock, proxy: Proxy, end: Any, fault: Any
+    database: Database, shop: Shop, caller: Shop, clock: VirtualClock, *, proxy: Proxy, end: Any, fault: Any
 ) -> None:
     """The network takes one request after the other, before or after it took effect; nobody is told what is not so."""
     step, told, expected = end
@@ -86,5 +86,5 @@ def test_whichever_answer_is_lost_nothing_is_half_done_or_done_twice(
     picture = recover(shop, database, clock, rows)
     assert_delivered(picture, shop)
     assert answers[-1] == expected
-    # Most of what is lost is found out or done again within the call.
-    assert answers.count(expected) >= 2
+    if told.get("rows") == 0:
+        assert answers == [expected] * len(answers), "without user writes everything can be found out or run again"

@@ -192,7 +192,7 @@ def fail_to_beat(shop: Shop) -> list[StoreError]:
 
 @pytest.mark.parametrize("word", ["session", "read"])
 def test_an_action_leaves_at_its_next_word_once_a_beat_finds_its_claim_gone(
-    database: Database, holder: Shop, keeper: Shop, gate: Gate, caplog: pytest.LogCaptureFixture, word: str
+    database: Database, holder: Shop, keeper: Shop, gate: Gate, *, caplog: pytest.LogCaptureFixture, word: str
 ) -> None:
     """Nothing it could do would count any more, so it need not do it; no `except Exception` holds it back."""
     left = speak(holder, word)

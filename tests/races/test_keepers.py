@@ -43,7 +43,7 @@ def test_a_lease_that_is_not_over_is_nobodys_business(shop: Shop, wreck: Wreck) 
 
 @pytest.mark.parametrize(("duty", "step"), [("janitor", "pay"), ("resumer", "deliver")])
 def test_one_look_recovers_nothing(
-    shop: Shop, wreck: Wreck, database: Database, clock: VirtualClock, duty: str, step: str
+    shop: Shop, wreck: Wreck, database: Database, clock: VirtualClock, *, duty: str, step: str
 ) -> None:
     """A failover lets every lease run out at once, so a keeper waits one lease more by its own clock."""
     wreck.strand(1, step)
@@ -83,8 +83,9 @@ def test_a_beat_between_two_looks_begins_anew(
     assert see(shop, database).rows["1"] == ("paid", 2)
 
 
+@pytest.mark.usefixtures("wreck")
 def test_a_claim_whose_holder_gave_up_is_released_at_the_first_look(
-    shop: Shop, wreck: Wreck, open_shop: OpenShop, database: Database
+    shop: Shop, open_shop: OpenShop, database: Database
 ) -> None:
     """Somebody changed the version under it, so its finish missed: it says so, and nobody has to wait for a lease."""
     holder = open_shop(like=shop)

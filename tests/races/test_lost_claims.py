@@ -9,7 +9,7 @@ import pytest
 
 from semel import Busy, Done, Pending
 from semel.errors import ClaimLeft
-from tests.crash.recovery import OVER_A_LEASE, assert_delivered, recover, see
+from tests.crash.recovery import OVER_A_LEASE, see
 from tests.databases import Database
 from tests.shop.clock import VirtualClock
 from tests.shop.fixtures import OpenShop

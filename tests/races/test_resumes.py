@@ -9,8 +9,8 @@ from tests.crash.recovery import assert_delivered, recover, see
 from tests.crash.stranding import Wreck, start_process
 from tests.databases import Database
 from tests.shop.clock import VirtualClock
-from tests.shop.flow import make_flow
 from tests.shop.fixtures import OpenShop
+from tests.shop.flow import make_flow
 from tests.shop.process import LEASE_SECONDS, Run, Shop
 from tests.shop.tables import lay_orders, read_order
 
@@ -27,7 +27,7 @@ def test_a_step_is_run_again_with_what_it_was_given(
 ) -> None:
     """The stored input, on behalf of the same requester, under a new fence, as the first run after the first one."""
     seen = []
-    shop.here = lambda place, step: seen.append((step.input, step.requester, step.row.status, step.row.version))
+    shop.here = lambda _place, step: seen.append((step.input, step.requester, step.row.status, step.row.version))
     told = {"rows": 1, "effects": 2, "why": "naïve ☃"}
     wreck.strand(1, "deliver", told, by="customer")
     picture = recover(shop, database, clock)
@@ -86,9 +86,8 @@ def test_what_an_action_raises_when_it_is_run_again_is_reported(shop: Shop, wrec
     assert (report.found, report.done, report.problems) == (2, 1, ["orders 1: ActionFailedError: the action failed"])
 
 
-def test_a_step_whose_input_had_secrets_is_parked(
-    shop: Shop, wreck: Wreck, open_shop: OpenShop, database: Database, clock: VirtualClock
-) -> None:
+@pytest.mark.usefixtures("shop", "wreck")
+def test_a_step_whose_input_had_secrets_is_parked(open_shop: OpenShop, database: Database, clock: VirtualClock) -> None:
     """A secret is not stored, so it cannot be run again; nor can its digest be taken for it."""
     secretive = open_shop(workflows=make_flow(deliver={"secret_input": ["card"]}))
     secretive.boot()

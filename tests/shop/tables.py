@@ -81,14 +81,14 @@ def count_entries(database: Database) -> dict[int, int]:
     """Answer how many entries each order has, where it has any."""
     with database.engine().connect() as connection:
         rows = connection.execute(sa.select(Entry.order_id, sa.func.count()).group_by(Entry.order_id))
-        return {order: count for order, count in rows}
+        return dict(rows.all())
 
 
 def count_mails(database: Database) -> dict[str, int]:
     """Answer how many mails each after-effect has sent, where it has sent any."""
     with database.engine().connect() as connection:
         rows = connection.execute(sa.select(Mail.effect_id, sa.func.count()).group_by(Mail.effect_id))
-        return {effect: count for effect, count in rows}
+        return dict(rows.all())
 
 
 def move_database_time(database: Database, seconds: float) -> None:

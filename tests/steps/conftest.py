@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from semel.store import dialects
 from tests.conformance.faces import COLOURS, Colour, Stage, open_stage
 from tests.databases import FAMILIES
 from tests.steps.workshop import STEPS, Workshop, Workshops, open_workshops
@@ -68,3 +69,9 @@ def step_key(request: pytest.FixtureRequest) -> str:
     """A step with a claim, and one without."""
     found: str = request.param
     return found
+
+
+@pytest.fixture
+def short_lock_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a Semel that is made afterwards wait one second for a row: MariaDB counts in whole ones."""
+    monkeypatch.setattr(dialects, "LOCK_WAIT_SECONDS", 1)

@@ -12,6 +12,7 @@ SLEEPS = {"time.sleep", "asyncio.sleep", "anyio.sleep", "trio.sleep", "gevent.sl
 # Where a wait may be a real one, and why. Elsewhere it is an ask, so that tests and `prove` move time instead.
 MAY_SLEEP = {
     "src/semel/clock.py": "the performers' own clock, which everything else is handed",
+    "src/semel/testing/clock.py": "a wait of a virtual clock lets the other tasks run, and takes no time",
 }
 SKIPS = {
     "pytest.skip",
@@ -68,8 +69,8 @@ def find_hollow_asserts(project: Project) -> Iterator[Problem]:
 
 
 def find_swallowed(project: Project) -> Iterator[Problem]:
-    """Find places where any exception disappears."""
-    for source in project.sources:
+    """Find places where any exception disappears. Tests and examples show what user code does that should not."""
+    for source in project.sources_in("src", "tools", "bench"):
         for node in source.nodes:
             if isinstance(node, ast.ExceptHandler) and is_broad(node.type) and is_empty(node.body):
                 yield source.at(node, "any exception disappears here; name the one you expect, and say why it may go.")

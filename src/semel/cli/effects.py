@@ -73,27 +73,23 @@ def write_effects(found: Some[EffectSeen], now_us: int, state: str | None) -> st
 
 
 @effects.command()
-@click.argument("effect_id")
+@click.argument("effect", metavar="EFFECT_ID")
 @acting_options
 @naming_options
 @answering
-def retry(effect_id: str, named: Named, reason: str, by: str) -> Answer:
+def retry(effect: str, named: Named, reason: str, by: str) -> Answer:
     """Make a parked after-effect due again, and write down why. Exit status 1: it is not parked."""
     from semel.cli.application import find_place
     from semel.cli.waits import facts_of_effect
     from semel.protocols.operator import Retry, retry_by_hand
 
     place = find_place(named)
-    wanted = Retry(place.sights, place.outbox, place.journal, effect_id, reason, by)
+    wanted = Retry(place.sights, place.outbox, place.journal, effect, reason, by)
     retried = place.target.perform(retry_by_hand(wanted))
-    effect = retried.effect
-    document = {
-        "effect": effect_id,
-        "retried": retried.done,
-        "was": None if effect is None else facts_of_effect(effect),
-    }
-    if effect is None:
-        return Answer(document, f"There is no after-effect {effect_id}.", FOUND)
+    was = retried.effect
+    document = {"effect": effect, "retried": retried.done, "was": None if was is None else facts_of_effect(was)}
+    if was is None:
+        return Answer(document, f"There is no after-effect {effect}.", FOUND)
     if not retried.done:
-        return Answer(document, f"{effect.name} {effect_id} is {effect.state}, not parked; nothing was done.", FOUND)
-    return Answer(document, f"{effect.name} {effect_id} is due again; a courier takes it at its next look.", FINE)
+        return Answer(document, f"{was.name} {effect} is {was.state}, not parked; nothing was done.", FOUND)
+    return Answer(document, f"{was.name} {effect} is due again; a courier takes it at its next look.", FINE)

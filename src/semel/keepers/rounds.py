@@ -117,7 +117,7 @@ class AsyncRounds:
         await asyncio.gather(*self._tasks)
 
     async def _run(self, duty: Duty) -> None:
-        while not self._stopping and not is_stopping():
+        while self._goes_on():
             try:
                 log(duty, await self._perform(look_and_note(duty, self._beat)))
             except SemelError as problem:
@@ -128,14 +128,20 @@ class AsyncRounds:
                 if is_stopping():
                     raise
                 logger.exception("the %s met an unexpected problem", duty.name)
-            if not self._stopping:
+            if self._goes_on():
                 await self._wait()
+
+    def _goes_on(self) -> bool:
+        return not self._stopping and not is_stopping()
 
     async def _wait(self) -> None:
         wait = asyncio.get_running_loop().create_task(self._beat.wait(self._beat.sweep_seconds))
         self._waits.add(wait)
-        await asyncio.wait([wait])
-        self._waits.discard(wait)
+        try:
+            await asyncio.wait([wait])
+        finally:
+            wait.cancel()
+            self._waits.discard(wait)
 
 
 __all__ = ["SWEEP_LIMIT", "SWEEP_SECONDS", "AsyncRounds", "Rounds"]

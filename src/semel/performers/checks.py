@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from semel.errors import error
+from semel.performers.sqlite_async import ThreadConnection
 
 Question: TypeAlias = Callable[[Any], bool]
 
@@ -117,6 +118,8 @@ DRIVERS: dict[str, Driver] = {
 
 def package_of(handle: Any) -> str | None:
     """Answer which of the known drivers a raw connection belongs to, subclasses included."""
+    if isinstance(handle, ThreadConnection):
+        return "aiosqlite"  # an action has lent its own session; it is made to be taken for one of these
     for kind in type(handle).__mro__:
         package = kind.__module__.split(".")[0]
         if package in DRIVERS and "Connection" in kind.__name__:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from semel.performers.checks import DRIVERS, package_of
 from semel.performers.opened import GAVE_WAY, listen_to_engine
 from semel.performers.pool import has_running_loop
 from semel.performers.wires.sqlite import PRAGMAS
@@ -118,6 +119,7 @@ def _options(url: URL, *, pooled: bool) -> dict[str, Any]:
 def _prepare(engine: sa.Engine, url: URL) -> None:
     family = read_family(url)
     listen_to_engine(engine)
+    sa.event.listen(engine, "checkout", _refuse_closed)
     if family == "sqlite":
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
@@ -135,6 +137,13 @@ def _prepare(engine: sa.Engine, url: URL) -> None:
             kept.dispose(close=False)
 
     os.register_at_fork(after_in_child=let_go)
+
+
+def _refuse_closed(_connection: Any, record: Any, _lent: Any) -> None:
+    """Lend no connection that its driver knows to be closed: the pool opens another, and the action never hears of it."""
+    driver = DRIVERS.get(package_of(record.driver_connection) or "")
+    if driver is not None and driver.name_trouble(record.driver_connection):
+        raise sa.exc.DisconnectionError
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

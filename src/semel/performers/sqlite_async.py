@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 Answer = TypeVar("Answer")
@@ -105,6 +105,7 @@ class ThreadConnection:
         self._where = where
         self._options = options | {"check_same_thread": False}
         self._connection: Any = None
+        self._ending = False
 
     def __await__(self) -> Any:
         """Open it."""
@@ -144,9 +145,20 @@ class ThreadConnection:
 
     async def close(self) -> None:
         """Close it, and let the thread end."""
-        self._connection.interrupt()  # whatever a cancelled caller left running
-        await self.call(self._end)
-        self._thread.shutdown(wait=False)
+        if self._is_first_to_end():
+            await self.call(self._end)
+            self._thread.shutdown(wait=False)
+
+    def _is_first_to_end(self) -> bool:
+        """Answer once whether it is to be ended, and interrupt what a cancelled caller left running.
+
+        Interrupting a connection that is being closed would reach into memory that is gone.
+        """
+        if self._ending:
+            return False
+        self._ending = True
+        self._connection.interrupt()
+        return True
 
     def _end(self) -> None:
         """Roll back before closing: SQLite keeps the transaction of a connection that is closed with an open cursor."""
@@ -156,14 +168,35 @@ class ThreadConnection:
 
     def stop(self) -> None:
         """Close it without waiting."""
-        self._connection.interrupt()
-        self._thread.submit(self._end)
-        self._thread.shutdown(wait=False)
+        if self._is_first_to_end():
+            self._thread.submit(self._end)
+            self._thread.shutdown(wait=False)
 
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open."""
         return bool(self._connection.in_transaction)
+
+    @property
+    def _conn(self) -> Any:
+        """sqlite3's own connection, as SQLAlchemy asks for it to set an isolation level."""
+        return self._connection
+
+    @property
+    def _tx(self) -> ThreadConnection:
+        """Where SQLAlchemy puts that call: a queue, as far as it knows."""
+        return self
+
+    def put_nowait(self, item: tuple[asyncio.Future[Any], Callable[[], Any]]) -> None:
+        """Make a call on the thread whose end answers a future."""
+        waiting, function = item
+        loop = waiting.get_loop()
+
+        def answer(called: Future[Any]) -> None:
+            if not waiting.done():
+                waiting.set_result(called.result())
+
+        self._thread.submit(function).add_done_callback(lambda called: loop.call_soon_threadsafe(answer, called))
 
     @property
     def isolation_level(self) -> Any:

@@ -52,6 +52,7 @@ class Hand:
             ask = next(self.protocol)
             while True:
                 self.asked.append(ask)
+                assert len(self.asked) < 2_000, "it never ends"
                 answer = self.answer(ask)
                 ask = self.protocol.throw(answer) if isinstance(answer, SemelError) else self.protocol.send(answer)
         except StopIteration as stop:

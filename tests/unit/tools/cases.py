@@ -171,7 +171,7 @@ TESTS = [
         'def test_a():\n    """Proves it."""\n\ndef make(): ...\n',
     ),
     one("tests_do_not_sleep", "tests/test_a.py", "import time\ntime.sleep(1)\n", "ready.wait()\n"),
-    one("tests_do_not_sleep", "tests/a.py", "from asyncio import sleep\nsleep(0)\n", "query = 'SELECT pg_sleep(1)'\n"),
+    one("tests_do_not_sleep", "tests/a.py", "from asyncio import sleep\nsleep(2)\n", "query = 'SELECT pg_sleep(1)'\n"),
 ]
 
 PUBLIC = [

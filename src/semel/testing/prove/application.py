@@ -6,6 +6,9 @@ While a search runs, its setup, its performer and its engine are others; afterwa
 
 from __future__ import annotations
 
+import hashlib
+import os
+import random
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -33,7 +36,7 @@ from semel.store.declared import Declared
 from semel.store.entity import Entity
 from semel.store.scripts import write_scripts
 from semel.testing.prove.deeds import Hand, Reach, Stand
-from semel.testing.prove.greens import current_life, do_deed, perform, run_in_greenlet
+from semel.testing.prove.greens import current_life, perform, perform_deed, run_in_greenlet
 from semel.testing.prove.hands import Failed
 from semel.testing.prove.life import STAGE, Deeds, Life
 from semel.testing.prove.mutants.mutant import Change, replaced
@@ -137,8 +140,11 @@ class AppSide:
         for name, instead in changes.items():
             enter(replaced_attribute(self.once, name, instead))
         for place, name in self.scenario.outside.items():
-            module, _, attribute = place.partition(":")
-            enter(replaced(Change(import_module(module), attribute, partial(reach_outside, name))))
+            enter(replaced(change_of(place, partial(reach_outside, name))))
+        for place in self.scenario.engines:
+            enter(replaced(change_of(place, self._engine)))
+        for source in (os, random):
+            enter(replaced(Change(source, URANDOM[source.__name__], draw_bytes)))
 
     def engage(self, life: Life) -> None:
         """Let the user's functions run in greenlets."""
@@ -169,6 +175,25 @@ class AppSide:
     def end(self) -> None:
         """Put back what was replaced."""
         self._stack.close()
+
+
+URANDOM = {"os": "urandom", "random": "_urandom"}
+"""Where the system's random bytes come from, for uuid4() and the module secrets."""
+
+_system_bytes = os.urandom
+
+
+def draw_bytes(count: int) -> bytes:
+    """Draw the random bytes of an actor: others each time, and the same whenever this life is led again."""
+    if STAGE.life is None:
+        return _system_bytes(count)
+    return hashlib.blake2b(STAGE.life.draw().encode(), digest_size=min(count, 64)).digest().ljust(count, b"\0")
+
+
+def change_of(place: str, instead: Any) -> Change:
+    """Answer the change of something that is named as `module:name`."""
+    module, _, attribute = place.partition(":")
+    return Change(import_module(module), attribute, instead)
 
 
 class GreenPerformer(SyncPerformer):
@@ -215,7 +240,10 @@ class GreenActors:
         """Hand an after-effect to its handler."""
 
         def hand() -> BaseException | None:
-            do_deed(Hand(deliver.effect_id, deliver.name, deliver.entity, deliver.row_id))
+            try:
+                perform_deed(Hand(deliver.effect_id, deliver.name, deliver.entity, deliver.row_id))
+            except TimeoutError as problem:
+                return problem
             return self._sync.deliver(deliver)
 
         return run_in_greenlet(self._life, hand)
@@ -231,20 +259,25 @@ class GreenHeart:
     def watch(self, watch: Any) -> None:
         """Beat for this claim; from here on time may pass."""
         self._life.watch(watch)
-        do_deed(Stand(watch.name.step_key, watch.name.row_id))
+        perform_deed(Stand(watch.name.step_key, watch.name.row_id))
 
     def unwatch(self, watch: Any) -> None:
         """Stop beating for it."""
         self._life.unwatch(watch)
 
 
+KEYS = ("key", "idempotency_key")
+"""How the argument is called that makes a repeated call one effect."""
+
+
 def reach_outside(name: str, *given: Any, **named: Any) -> dict[str, str]:
     """Do what a function of the user's does outside: once for each key, or each time, if there is none."""
-    key = named.get("key") or named.get("idempotency_key")
+    key = next((named[word] for word in KEYS if named.get(word) is not None), None)
     life = current_life()
     chosen = str(key) if key is not None else life.draw()
-    intent = ", ".join([*map(str, given), *(f"{word}={value}" for word, value in sorted(named.items()))])
-    do_deed(Reach(name, chosen, intent, life.knows_loss))
+    said = [f"{word}={value}" for word, value in sorted(named.items()) if word not in KEYS]
+    intent = ", ".join([*map(str, given), *said])
+    perform_deed(Reach(name, chosen, intent))
     return {"reference": f"{name}:{chosen}"}
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from semel.testing.prove.deeds import LOST, Begin, Commit, Hand, Query, Raised, Reach, Rollback, Stand
+from semel.testing.prove.deeds import LOST, UNANSWERED, Begin, Commit, Hand, Query, Raised, Reach, Rollback, Stand
 from semel.testing.prove.images import Image, Images
+from semel.testing.prove.landing import Landing
 from semel.testing.prove.positions import Position, Positions
-from semel.testing.prove.watching import Watcher
+from semel.testing.prove.watching import HEARD, Watcher
+from semel.testing.prove.worlds import DELIVERY
 
 
 class Answer(Enum):
@@ -25,22 +26,6 @@ class Answer(Enum):
     LOST_APPLIED = "lost, but done"
     LOST_UNDONE = "lost, and not done"
     LATE = "nobody waits for it any more"
-
-
-@dataclass(slots=True, eq=False)
-class Landing:
-    """Where a step lands. `opened` is the private database of a transaction that is still open at a boundary."""
-
-    image: Image
-    position: Position
-    opened: Image | None
-    reached: tuple[tuple[str, str, str, str], ...]
-    names: tuple[str, ...]
-    wrote: bool
-    missed: bool
-    fenced: bool
-    seen: frozenset[str] = frozenset()
-    problem: tuple[str, str] | None = None
 
 
 LOSSES = (Answer.LOST_APPLIED, Answer.LOST_UNDONE)
@@ -206,12 +191,10 @@ class Attempt:
         self.position = self.carrier.positions.after(self.position, seen)
 
     def _reach(self, deed: Reach | Hand) -> None:
-        if isinstance(deed, Reach):
-            self.reached.append((deed.name, deed.key, deed.intent, "heard" if deed.heard_of_loss else ""))
-        else:
-            self.reached.append((deed.name, deed.effect_id, f"{deed.entity} {deed.row_id}", "delivery"))
         self.names.append(deed.name)
-        self._see(None)
+        if self.answer is not Answer.LOST_UNDONE:
+            self.reached.append(event_of(deed))
+        self._see(UNANSWERED if self.answer in LOSSES else None)
 
     def _query(self, query: Query) -> bool:
         self.carrier.judge(query)
@@ -248,6 +231,13 @@ class Attempt:
     def _keep(self) -> None:
         if self.private is not None or self.connection.total_changes != self.changes:
             self.result = self.carrier.images.keep()
+
+
+def event_of(deed: Reach | Hand) -> tuple[str, str, str, str]:
+    """Answer what a deed does outside."""
+    if isinstance(deed, Reach):
+        return deed.name, deed.key, deed.intent, HEARD if deed.heard_of_loss else ""
+    return deed.name, deed.effect_id, f"{deed.entity} {deed.row_id}", DELIVERY
 
 
 def since_begin(position: Position) -> Iterator[Position]:

@@ -96,3 +96,6 @@ class Beaten:
 
 LOST = Raised("OperationalError", "disk I/O error: the answer was lost on purpose", 10)
 """The answer that never came. SQLite's code 10 is the one that says so little."""
+
+UNANSWERED = Raised("TimeoutError", "no answer came, on purpose")
+"""What whoever reaches outside hears instead of an answer."""

@@ -13,14 +13,14 @@ from typing import Any
 
 from semel.outcomes import Pending
 from semel.testing.invariants import AT_REST, BETWEEN, SETTLED, Picture, handed_effects_are_owed, name_of
-from semel.testing.prove.carrying import Answer, Carrier, run
+from semel.testing.prove.carrying import Answer, Carrier, event_of, run
 from semel.testing.prove.deeds import Begin, Commit, Hand, Query, Reach, Rollback, Stand
 from semel.testing.prove.hands import Failed
 from semel.testing.prove.images import CLOCK_TABLE, Image, Images
 from semel.testing.prove.life import STAGE, Deeds, Life
 from semel.testing.prove.positions import Position
 from semel.testing.prove.watching import Watcher, delivered_ids, make_picture
-from semel.testing.prove.worlds import DELIVERY, Event, Witness, Worlds
+from semel.testing.prove.worlds import Event, Witness, Worlds, find_repeated_intents
 
 ROUNDS_LIMIT = 40
 """How many rounds recovery may take: five resumes and ten deliveries, each after a look, and as many again."""
@@ -106,14 +106,18 @@ class Endings:
         if isinstance(rest, Found):
             return rest
         for position in late:
-            landing = self.carrier.carry(rest.image, position, None, Answer.LATE)
-            if landing.problem is not None:
-                lines = (*rest.lines, f"the late commit of {position.actor.name} arrives")
-                return Found(landing.problem[0], landing.problem[1], lines)
-            found = self._judge_recovered(landing.image, rest.world)
+            lines = (*rest.lines, f"what {position.actor.name} had lost on the way arrives")
+            image, world = rest.image, rest.world
+            if isinstance(position.deed, Reach):
+                world = self.worlds.after(world, (event_of(position.deed),))
+            else:
+                landing = self.carrier.carry(image, position, None, Answer.LATE)
+                image = landing.image
+                if landing.problem is not None:
+                    return Found(landing.problem[0], landing.problem[1], lines)
+            found = self._judge_recovered(image, world)
             if found is not None:
-                lines = (*rest.lines, f"the late commit of {position.actor.name} arrives", *found.aftermath)
-                return Found(found.invariant, found.words, lines)
+                return Found(found.invariant, found.words, (*lines, *found.aftermath))
         return None
 
     def _judge_rest(self, before: Image, rest: Rest, *, is_full: bool) -> Found | None:
@@ -130,6 +134,9 @@ class Endings:
         for change in BETWEEN:
             for words in change(self.watcher.picture(before.number), picture):
                 yield Found(name_of(change), words, rest.lines)
+        if self.cast.scenario.once_per_intent:
+            for words in find_repeated_intents(self.worlds.all[rest.world]):
+                yield Found("one intent, one effect", words, rest.lines)
         asked = self._ask_scenario(rest) if is_full else None
         if asked is not None:
             yield Found("the scenario's own check", asked, rest.lines)
@@ -235,10 +242,8 @@ def _answer(connection: sqlite3.Connection, deed: Any, events: list[Event]) -> A
         case Rollback():
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-        case Reach():
-            events.append((deed.name, deed.key, deed.intent, ""))
-        case Hand():
-            events.append((deed.name, deed.effect_id, f"{deed.entity} {deed.row_id}", DELIVERY))
+        case Reach() | Hand():
+            events.append(event_of(deed))
         case Stand():
             pass
     return None

@@ -54,7 +54,7 @@ def _serve(life: Life, green: _Green, wanted: Any) -> Deeds:
     return green.switch(answer)
 
 
-def do_deed(deed: Deed) -> Any:
+def perform_deed(deed: Deed) -> Any:
     """Do a deed from inside a function; in a dead world nothing is done any more."""
     return _ask(deed)
 
@@ -64,11 +64,16 @@ def perform(protocol: Asking[Any]) -> Any:
     return _ask(Perform(protocol))
 
 
-def _ask(wanted: Any) -> Any:
+def is_dead() -> bool:
+    """Whether nobody drives this function any more."""
     green = getcurrent()
-    if not isinstance(green, _Green) or not green.is_driven:
+    return not (isinstance(green, _Green) and green.is_driven)
+
+
+def _ask(wanted: Any) -> Any:
+    if is_dead():
         raise GreenletExit
-    return green.parent.switch(wanted)
+    return getcurrent().parent.switch(wanted)
 
 
 def current_life() -> Life:

@@ -75,6 +75,8 @@ class Hands:
             return (yield from self.life.perform(ask()))
         except SemelError as problem:
             return Failed(problem.code)
+        except TimeoutError as problem:
+            return Failed(type(problem).__name__)  # the action's own: a call outside that was not answered
 
 
 @dataclass

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from semel.testing.prove.carrying import Answer, Landing
+from semel.testing.prove.carrying import Answer, event_of
 from semel.testing.prove.cast import Cast
-from semel.testing.prove.deeds import Beaten, Begin, Commit, Query, Rollback
+from semel.testing.prove.deeds import Beaten, Begin, Commit, Hand, Query, Reach, Rollback
 from semel.testing.prove.images import Image
+from semel.testing.prove.landing import Landing
 from semel.testing.prove.positions import Position
 
 State: TypeAlias = tuple[Any, ...]
@@ -90,7 +91,7 @@ class Moves:
         opened = self.images[state[4]] if holder == who else None
         given = self.carry(image, position, opened, Answer.GIVEN)
         yield Event(("step", who, position.number), self._landed(state, place, given, state[5]), given)
-        if state[5][1] and (opened is not None or is_writer(position)):
+        if state[5][1] and (opened is not None or may_be_lost(position)):
             yield from self._lose(state, place, position, opened, given)
         if position.is_beating:
             yield self._beat(state, place, position)
@@ -107,14 +108,14 @@ class Moves:
         left = (crashes, unknown - 1, clock, late)
         after = self._landed(state, place, undone, left)
         yield Event(("lost undone", who, position.number), after, undone)
-        if not given.wrote:
+        if not given.wrote and not given.reached:
             return
         done = self.carry(image, position, opened, Answer.LOST_APPLIED)
         yield Event(("lost done", who, position.number), self._landed(state, place, done, left), done)
-        if late and given.opened is None:
+        if late and given.opened is None and not isinstance(position.deed, Hand):
             left = (crashes, unknown - 1, clock, late - 1)
             under_way, holder, private = after[2], after[3], after[4]
-            if opened is None and (isinstance(position.deed, Query) or given.names in AT_ONCE):
+            if isinstance(position.deed, Reach) or (opened is None and is_at_once(position, given)):
                 under_way = tuple(sorted((*under_way, position.number)))
             else:
                 holder, private = UNDER_WAY - who, done.image.number
@@ -149,8 +150,12 @@ class Moves:
         return Event(("crash", who, state[place]), after, None)
 
     def _arrive(self, state: State, number: int, position: Position) -> Event:
-        landing = self.carry(self.images[state[0]], position, None, Answer.LATE)
         under_way = (*state[2][:number], *state[2][number + 1 :])
+        if isinstance(position.deed, Reach):
+            world = self.cast.worlds.after(state[1], (event_of(position.deed),))
+            after: State = (state[0], world, under_way, *state[3:])
+            return Event(("arrive", position.actor.number, position.number), after, None)
+        landing = self.carry(self.images[state[0]], position, None, Answer.LATE)
         after = (landing.image.number, state[1], under_way, *state[3:])
         return Event(("arrive", position.actor.number, position.number), after, landing)
 
@@ -172,6 +177,16 @@ class Moves:
         after = self.cast.positions.after(position, Beaten(held)).number
         moved = (image.number, *state[1:place], after, *state[place + 1 :])
         return Event(("beat", place - ACTORS_FROM, position.number), moved, None)
+
+
+def may_be_lost(position: Position) -> bool:
+    """Whether a lost answer leaves it unknown what the next step did."""
+    return is_writer(position) or isinstance(position.deed, Reach | Hand)
+
+
+def is_at_once(position: Position, given: Landing) -> bool:
+    """Whether the next step is one statement, here or on PostgreSQL, which decides when it arrives."""
+    return isinstance(position.deed, Query) or given.names in AT_ONCE
 
 
 def is_writer(position: Position) -> bool:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Generator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from semel.testing.prove.deeds import Beaten, Deed
 from semel.testing.prove.life import STAGE, Deeds, Life
+from semel.testing.prove.suspects import watching_suspects
 
 CLOSINGS_LIMIT = 100
 """How often a life that asks on in its `finally` blocks is told that its world is gone."""
@@ -22,13 +22,17 @@ CLOSINGS_LIMIT = 100
 class NondeterminismError(Exception):
     """An actor that has seen the same asked for something else: it cannot be proven, because it cannot be repeated."""
 
-    def __init__(self, actor: str, before: object, now: object) -> None:
+    def __init__(self, actor: str, before: object, now: object, source: str = "") -> None:
         """Keep what was asked, and what is asked now."""
+        named = f"What decides is {source}." if source else "Time, random numbers, threads or input of its own decide."
         super().__init__(
-            f"{actor} saw the same twice and asked differently: first {before}, then {now}. Time, random numbers, threads or"
-            " input of its own decide what it does; take ids and times from the step instead."
+            f"{actor} saw the same twice and asked differently: first {before}, then {now}. {named}"
+            " Let it depend on the row, on step.input and on what the database answers."
         )
         self.actor = actor
+        self.before = before
+        self.now = now
+        self.source = source
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,21 @@ class Positions:
             at = at.parent
         path.reverse()
         actor = position.actor
+        try:
+            return self._lead(actor, path)
+        except NondeterminismError as problem:
+            raise self._name_source(actor, path, problem) from None
+
+    def _name_source(self, actor: Actor, path: list[Position], problem: NondeterminismError) -> NondeterminismError:
+        """Lead one more life, and see what it asks that nobody recorded."""
+        with watching_suspects() as seen:
+            try:
+                self._graves.append(self._lead(actor, path)[1])
+            except NondeterminismError as again:
+                problem = again
+        return NondeterminismError(actor.name, problem.before, problem.now, seen[-1] if seen else "")
+
+    def _lead(self, actor: Actor, path: list[Position]) -> tuple[Life, Deeds]:
         life = actor.live()
         deeds = self._begin(actor, life)
         before, STAGE.life = STAGE.life, life
@@ -181,9 +200,11 @@ def send(deeds: Deeds, seen: Any) -> Deed | None:
 def close_in_dead_world(deeds: Generator[Any, Any, Any]) -> None:
     """Close a life; whatever it still asks for is not answered."""
     for _ in range(CLOSINGS_LIMIT):
-        with suppress(RuntimeError, Exception):
+        try:
             deeds.close()
-            return
+        except Exception:  # noqa: BLE001, S112 - a dead life may raise whatever it likes, and is asked again
+            continue
+        return
 
 
 __all__ = ["Actor", "Beaten", "NondeterminismError", "Position", "Positions"]

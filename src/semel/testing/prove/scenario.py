@@ -65,6 +65,11 @@ class Scenario:
     finishes: ClassVar[bool] = True
     """Whether every row of a workflow is terminal at the end of a history without faults."""
 
+    once_per_intent: ClassVar[bool] = True
+    """Whether what is done outside twice with the same arguments, under two keys, is wrong."""
+    engines: ClassVar[tuple[str, ...]] = ()
+    """SQLAlchemy engines of the application's own, as `module:name`, that reach the same database."""
+
     def world(self, w: Any) -> None:
         """Insert what is there before anybody acts."""
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from semel.testing.prove.carrying import Answer, Landing
+from semel.testing.prove.carrying import Answer
 from semel.testing.prove.cast import Cast
 from semel.testing.prove.images import CLOCK_TABLE, Image
+from semel.testing.prove.landing import Landing
 from semel.testing.prove.moves import NOBODY, Label, State
 from semel.testing.prove.positions import Position
 
@@ -127,7 +128,8 @@ class Teller:
         if kind == "beat":
             return Line(name, "sends a heartbeat", change)
         if kind == "arrive":
-            return Line(name, "was not waiting any more: its lost commit arrives late", change or "it changes nothing")
+            what = "call" if type(position.deed).__name__ == "Reach" else "commit"
+            return Line(name, f"was not waiting any more: its lost {what} arrives late", change, is_change=True)
         landing = self._landing(kind, before, position, who)
         told = self._told(landing, position)
         if kind == "step":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semel.outcomes import Busy, Done, Missed, Moved, NotAllowed, Rejected
 from semel.store.claims import NAME
@@ -21,15 +21,16 @@ from semel.testing.invariants import (
     name_of,
 )
 from semel.testing.prove.images import Image, Images
+from semel.testing.prove.landing import Landing
 from semel.testing.prove.positions import Broken, Position
 from semel.testing.prove.stage import Stage
 from semel.testing.prove.worlds import DELIVERY, Worlds
 
-if TYPE_CHECKING:
-    from semel.testing.prove.carrying import Landing
-
 PICTURES_KEPT = 512
 """How many pictures are kept: a step looks at two, and its neighbours at the same ones."""
+
+HEARD = "heard"
+"""The kind of what was done outside by somebody who knew that their claim was gone."""
 
 TOLD_DONE = (Done, Moved)
 TOLD_NOTHING = (Busy, NotAllowed, Missed, Rejected)
@@ -68,7 +69,7 @@ class Watcher:
             if position.actor.is_keeper:
                 yield from self._judge_keeper(base, landing.image, position, seen)
         for name, _key, _intent, kind in landing.reached:
-            if kind == "heard":
+            if kind == HEARD:
                 yield (
                     "who lost a claim stops",
                     f"{position.actor.name} knew that its claim was gone, and still reached {name}",

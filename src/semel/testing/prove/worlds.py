@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 Event: TypeAlias = tuple[str, str, str, str]
@@ -30,6 +30,17 @@ class Worlds:
             number = self._numbers[made] = len(self.all)
             self.all.append(made)
         return number
+
+
+def find_repeated_intents(events: frozenset[Event]) -> Iterator[str]:
+    """Find what was done twice for one business intent, each time under another key."""
+    keys: dict[tuple[str, str], set[str]] = {}
+    for name, key, intent, kind in events:
+        if kind != DELIVERY:
+            keys.setdefault((name, intent), set()).add(key)
+    for (name, intent), found in sorted(keys.items()):
+        if len(found) > 1:
+            yield f"{name} was done {len(found)} times for {intent}, under {len(found)} keys"
 
 
 class Witness:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -23,7 +23,7 @@ drawn = itertools.count()
 class RandomKey(OneClaim):
     """An action that does something else each time it is run."""
 
-    actions = {"Charge": lambda step: step.reach("stripe.charge", key=f"random-{next(drawn)}")}
+    actions: ClassVar[Any] = {"Charge": lambda step: step.reach("stripe.charge", key=f"random-{next(drawn)}")}
 
 
 def test_an_action_that_depends_on_chance_is_refused() -> None:
@@ -50,8 +50,6 @@ def test_reading_the_journal_by_the_row_is_refused() -> None:
 
 class Swallowing(OneClaim):
     """A caller that does something in `finally`, and never dies in the eyes of its own code."""
-
-    finished: list[str] = []
 
     @actor()
     def customer(self, once: Any) -> Deeds:
