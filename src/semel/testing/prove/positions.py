@@ -7,6 +7,7 @@ questions. Every position is a node of one tree per actor, so a life is led only
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,9 @@ class NondeterminismError(Exception):
         self.before = before
         self.now = now
         self.source = source
+
+
+logger = logging.getLogger("semel")
 
 
 @dataclass(frozen=True)
@@ -202,7 +206,8 @@ def close_in_dead_world(deeds: Generator[Any, Any, Any]) -> None:
     for _ in range(CLOSINGS_LIMIT):
         try:
             deeds.close()
-        except Exception:  # noqa: BLE001, S112 - a dead life may raise whatever it likes, and is asked again
+        except Exception as problem:  # noqa: BLE001 - a dead life may raise whatever it likes, and is asked again
+            logger.debug("a dead life raised %r", problem)
             continue
         return
 
