@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import click
 import pytest
 
 from semel.store.dialects import FAMILIES, Family
@@ -62,4 +63,5 @@ def test_every_option_is_on_the_page_of_commands() -> None:
         chapter = page.partition(f"## `{path}`")[2].partition("\n## ")[0]
         assert chapter, path
         for parameter in command.params:
-            assert parameter.opts[0].casefold() in chapter.casefold(), (path, parameter.opts)
+            if isinstance(parameter, click.Option):
+                assert parameter.opts[0] in chapter, (path, parameter.opts)
