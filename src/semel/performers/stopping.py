@@ -24,6 +24,7 @@ STOP_SECONDS = 10.0
 async def perform_asks(protocol: Asking[Answer], answer: Callable[[Ask], Awaitable[Any]]) -> Answer:
     """Drive a protocol to its answer, asking `answer` for each reply."""
     stop = Stop()
+    before = count_cancellations()
     reply: Any = None
     problem: SemelError | None = None
     while True:
@@ -32,6 +33,8 @@ async def perform_asks(protocol: Asking[Answer], answer: Callable[[Ask], Awaitab
         except StopIteration as done:
             if stop.why is not None:
                 raise stop.why from None
+            if count_cancellations() > before:
+                raise asyncio.CancelledError from None  # a driver has swallowed it
             return done.value  # type: ignore[no-any-return]
         except BaseException as trouble:
             if stop.why is not None and trouble is not stop.why:
@@ -46,8 +49,13 @@ async def perform_asks(protocol: Asking[Answer], answer: Callable[[Ask], Awaitab
 
 def is_being_cancelled() -> bool:
     """Whether this task was asked to stop. An action may raise CancelledError by itself, which is its own affair."""
+    return count_cancellations() > 0
+
+
+def count_cancellations() -> int:
+    """Answer how often this task was asked to stop; a caller may have lived through some of them before."""
     task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    return 0 if task is None else task.cancelling()
 
 
 class Stop:
