@@ -17,7 +17,10 @@ COMMANDS = {
     ),
     "effects": Entry("semel.cli.effects:effects", "After-effects: list, retry."),
     "guard": Entry("semel.cli.guard:guard", "Print triggers that refuse or note moves which go past Semel."),
-    "prove": Entry("semel.cli.prove:prove", "Kill it everywhere, in every order, and see it converge."),
+    "prove": Entry(
+        "semel.cli.prove:prove",
+        "Kill every actor at every boundary, in every order, and see that everything converges.",
+    ),
     "release": Entry("semel.cli.release:release", "Move a row out of its claim by hand, and write down why."),
     "schema": Entry("semel.cli.schema:schema", "Semel's own tables and files: print, apply, check, config."),
     "stuck": Entry(
