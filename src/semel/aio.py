@@ -246,7 +246,7 @@ class AsyncSemel:
     def rounds(self, sweep_seconds: float = SWEEP_SECONDS) -> AsyncRounds:
         """Answer the rounds of this process's keepers, to be started after boot and stopped before close."""
         setup = self._setup
-        if not setup.booted:
+        if not setup.booted and not setup.bound:
             raise error("SEMEL-APP-8")
         beat = Beat(setup.keeping, setup.owner[-64:], setup.settings.clock.wait_async, sweep_seconds)
         return AsyncRounds(list_duties(setup), self._performer.perform, beat)
