@@ -112,6 +112,8 @@ def act_under_claim(errand: Errand, step: Step, held: Held) -> Asking[Outcome]:
     except ClaimLostError:
         left = False
     except OutcomeUnknownError:
+        # This process may go on beating for other claims, and must not keep this one alive with them.
+        yield from give_lease_up(held)
         raise
     except SemelError as problem:
         # The performer has rolled back whatever could be rolled back; what could not, a person has to look at.
@@ -145,6 +147,7 @@ def release(
                 return Pending(None)
             why.add_note("The claim was lost meanwhile: somebody else goes on with the row.")
     except StoreError as problem:
+        yield from give_lease_up(held)
         if isinstance(why, Rejected):
             raise
         why.add_note(
